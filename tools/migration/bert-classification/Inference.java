@@ -2,8 +2,7 @@ import dev.berth.content.Documents;
 import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.handler.task.Labels;
-import dev.berth.handler.task.TaskAnswer;
-import dev.berth.handler.task.TaskRecord.Asked;
+import dev.berth.handler.task.TaskRecord;
 import dev.berth.handler.text.TextClassificationHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -33,14 +32,13 @@ public final class Inference extends TextClassificationHandler {
 
     /// The probabilities in the order of the labels.
     @Override
-    protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
+    protected Object answer(TaskRecord<EncodedText, Parameters> record, float[] output) {
         return record.parameters().function().of(output);
     }
 
     @Override
-    public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) {
-        var probabilities =
-                answers.stream().map(answer -> (float[]) answer.document()).toList();
+    public InvocationResponse outputFn(List<Object> answers, InvocationRequest request) {
+        var probabilities = answers.stream().map(float[].class::cast).toList();
         var answer = new LinkedHashMap<String, Object>();
         answer.put("labels", probabilities.stream().map(this::likeliest).toList());
         answer.put("probabilities", probabilities);

@@ -1,5 +1,4 @@
 import dev.berth.content.Json;
-import dev.berth.handler.task.TaskAnswer;
 import dev.berth.handler.text.EmbeddingHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -15,8 +14,7 @@ public final class Inference extends EmbeddingHandler {
     }
 
     @Override
-    public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) {
-        var vectors = answers.stream().map(TaskAnswer::document).toList();
-        return InvocationResponse.of(Json.write(Map.of("vectors", vectors)), request.accept());
+    public InvocationResponse outputFn(List<Object> answers, InvocationRequest request) {
+        return InvocationResponse.of(Json.write(Map.of("vectors", answers)), request.accept());
     }
 }

@@ -153,7 +153,7 @@ class OwnHooksTest {
           private static final ObjectMapper JSON = new ObjectMapper();
           public Inference(Path modelDirectory) { super(modelDirectory); }
           @Override public List<MediaType> responseTypes() { return List.of(MediaType.JSON); }
-          @Override public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request)
+          @Override public InvocationResponse outputFn(List<Object> answers, InvocationRequest request)
               throws IOException {
             var response = super.outputFn(answers, request);
             var answer = JSON.readTree(response.body()).path("answer").asText();

@@ -8,7 +8,6 @@ import dev.berth.handler.qa.EncodedQuestion;
 import dev.berth.handler.qa.Parameters;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.handler.qa.SpanModel;
-import dev.berth.handler.task.TaskAnswer;
 import dev.berth.handler.task.TaskRecord;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.ModelContext;
@@ -209,8 +208,8 @@ class ServerTest {
     void aWorkerThatIsLostDoesNotTakeTheSharedModelWithIt() throws Exception {
         var handler = new QuestionAnsweringHandler(TestServer.SAMPLE_ARTIFACT) {
             @Override
-            public List<TaskAnswer> predictFn(List<TaskRecord<EncodedQuestion, Parameters>> records, SpanModel model) {
-                if (records.getFirst() instanceof TaskRecord.Rejected) {
+            public List<Object> predictFn(List<TaskRecord<EncodedQuestion, Parameters>> records, SpanModel model) {
+                if (records.getFirst().input().question().question().equals("gone?")) {
                     throw new ModelUnusableException("the device is gone");
                 }
                 return super.predictFn(records, model);
@@ -218,9 +217,8 @@ class ServerTest {
         };
         try (var server = TestServer.with(handler)
                 .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-                .set("BERTH_BAD_RECORDS", "keep")
                 .start()) {
-            assertThat(server.invoke("no json", "Content-Type", "application/jsonlines")
+            assertThat(server.invoke("{\"question\": \"gone?\", \"context\": \"Bob came.\"}")
                             .statusCode())
                     .isEqualTo(500);
             await().until(() -> server.get("/metrics").body().contains("berth_workers{model=\"model\"} 1.0"));

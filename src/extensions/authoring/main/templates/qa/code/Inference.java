@@ -1,7 +1,7 @@
+import dev.berth.content.BadRecords;
 import dev.berth.content.Json;
 import dev.berth.handler.qa.Answer;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
-import dev.berth.handler.task.TaskAnswer;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
@@ -21,8 +21,6 @@ public final class Inference extends QuestionAnsweringHandler {
 
     record Found(String answer, boolean sure) {}
 
-    record Bad(String error) {}
-
     /// The server makes one of these, and gives it the directory of the model artifact.
     public Inference(Path modelDirectory) {
         super(modelDirectory);
@@ -36,18 +34,16 @@ public final class Inference extends QuestionAnsweringHandler {
     /// Predictions of one request to bytes, one for each record in their order, on a thread for
     /// hooks.
     @Override
-    public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) {
-        var values = answers.stream().map(Inference::value).toList();
+    public InvocationResponse outputFn(List<Object> answers, InvocationRequest request) {
+        var values = BadRecords.inPlaces(answers, request).stream()
+                .map(Inference::value)
+                .toList();
         return InvocationResponse.of(Json.write(new Answers(values)), MediaType.JSON);
     }
 
-    private static Object value(TaskAnswer answer) {
-        return switch (answer) {
-            case TaskAnswer.Answered(Answer best, var _) -> new Found(best.answer(), best.score() >= SURE);
-            // A list, where the caller asks for several.
-            case TaskAnswer.Answered(var answers, var _) -> answers;
-            // A bad line, where the operator keeps those: --bad-records keep.
-            case TaskAnswer.Rejected(var message) -> new Bad(message);
-        };
+    private static Object value(Object answer) {
+        // Else a list, where the caller asks for several; or the error of a bad line, where the operator
+        // keeps those: --bad-records keep.
+        return answer instanceof Answer best ? new Found(best.answer(), best.score() >= SURE) : answer;
     }
 }

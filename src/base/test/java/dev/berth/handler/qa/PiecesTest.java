@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.berth.handler.task.TaskAnswer;
 import dev.berth.handler.task.TaskRecord;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
@@ -66,8 +65,6 @@ class PiecesTest {
                 var record = record(handler, context, "{}");
                 assertThat(handler.split(record)).containsExactly(record);
             }
-            var rejected = new TaskRecord.Rejected<EncodedQuestion, Parameters>("bad");
-            assertThat(handler.split(rejected)).containsExactly(rejected);
         }
     }
 
@@ -75,7 +72,7 @@ class PiecesTest {
     void aPredictFnThatChangesAnswersMustNotSplit() throws Exception {
         try (var handler = new QuestionAnsweringHandler(TestArtifact.dynamic(directory, "waves.pt"))) {
             var record = record(handler, CONTEXT, "{}");
-            var own = new TaskAnswer.Answered(new Answer("mine", 1, 0, 4), true);
+            var own = new Answer("mine", 1, 0, 4);
             assertThatThrownBy(() -> handler.join(record, List.of(own, own)))
                     .hasMessageContaining("predictFn")
                     .hasMessageContaining("split that returns List.of(record)");

@@ -1,7 +1,7 @@
 package dev.berth.handler.qa;
 
 import dev.berth.handler.task.Row;
-import dev.berth.handler.task.TaskRecord.Asked;
+import dev.berth.handler.task.TaskRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -23,7 +23,7 @@ final class AnswerFinder {
     }
 
     /// What is found in the records, in their order.
-    List<Spans> find(List<Asked<EncodedQuestion, Parameters>> records, SpanModel model) {
+    List<Spans> find(List<TaskRecord<EncodedQuestion, Parameters>> records, SpanModel model) {
         var searches = new ArrayList<SpanSearch>();
         var waiting = new ArrayList<Window>();
         int longest = 0;

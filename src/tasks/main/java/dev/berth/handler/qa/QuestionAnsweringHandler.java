@@ -3,20 +3,14 @@ package dev.berth.handler.qa;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.handler.task.RowModel;
-import dev.berth.handler.task.TaskAnswer;
 import dev.berth.handler.task.TaskHandler;
 import dev.berth.handler.task.TaskInput;
 import dev.berth.handler.task.TaskRecord;
-import dev.berth.handler.task.TaskRecord.Asked;
-import dev.berth.handler.task.TaskRecord.Rejected;
-import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
-import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Signature.Column;
 import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Tokens;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -60,7 +54,6 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
     public QuestionAnsweringHandler(Path modelDirectory) {
         var artifact = ModelArtifact.open(modelDirectory);
         RowModel.check(artifact, TracedSpanModel.OUTPUTS);
-        this.sample = new SampleQuestion(artifact);
         super(
                 artifact,
                 Parameters.reader(artifact),
@@ -71,6 +64,7 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
                         Column.of("start", ElementType.INT64),
                         Column.of("end", ElementType.INT64)),
                 (accelerator, graphs) -> new TracedSpanModel(new RowModel(artifact, accelerator, graphs)));
+        this.sample = new SampleQuestion(artifact);
         this.tokenizer = tokenizer(artifact);
         this.encoder = new QuestionEncoder(tokenizer, artifact.longestRow());
         this.finder = new AnswerFinder(encoder, tokenizer.template().hasClassification());
@@ -81,18 +75,9 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
     /// @throws ModelArtifactException also when what the model answered to the sample when it was
     ///   traced is no longer among its best answers
     @Override
-    protected void warmUp(SpanModel model) throws IOException {
+    protected void warmUp(SpanModel model) throws Exception {
         model.warmUp();
-        try {
-            var records = inputFn(sample.request(MediaType.JSON));
-            var answers = predictFn(records, model);
-            for (var type : responseTypes()) {
-                outputFn(answers, sample.request(type));
-            }
-            sample.check(answers, predictFn(sample.question(records), model));
-        } catch (BadInputException e) {
-            throw sample.problem(e.getMessage(), e);
-        }
+        sample.ask(this, model);
     }
 
     @Override
@@ -109,65 +94,57 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
     /// Pieces of consecutive windows that have about 512 tokens together.
     @Override
     public List<TaskRecord<EncodedQuestion, Parameters>> split(TaskRecord<EncodedQuestion, Parameters> record) {
-        if (!(record instanceof Asked<EncodedQuestion, Parameters>(var whole, var parameters, var alone))) {
-            return List.of(record);
-        }
+        var whole = record.input();
         var windows = whole.windows();
         int windowsOfAPiece = Math.max(1, TOKENS_OF_A_PIECE / (encoder.tokensBeside(whole) + windows.room()));
         if (windows.count() <= windowsOfAPiece) {
             return List.of(record);
         }
         long pieces = Math.ceilDiv(windows.count(), windowsOfAPiece);
-        RequestMemory.charge(pieces * PIECE + windows.count() * parameters.spansOf(windows.room()) * SPAN);
+        RequestMemory.charge(
+                pieces * PIECE + windows.count() * record.parameters().spansOf(windows.room()) * SPAN);
         return whole.pieces(windowsOfAPiece).stream()
-                .<TaskRecord<EncodedQuestion, Parameters>>map(piece -> new Asked<>(piece, parameters, alone))
+                .map(piece -> new TaskRecord<>(piece, record.parameters()))
                 .toList();
     }
 
     /// The tokens of a record's windows.
     @Override
     public int length(TaskRecord<EncodedQuestion, Parameters> record) {
-        return switch (record) {
-            case Asked<EncodedQuestion, Parameters>(var question, var _, var _) -> {
-                var windows = question.windows();
-                long tokens = windows.totalTokens() + (long) windows.count() * encoder.tokensBeside(question);
-                yield (int) Math.min(Integer.MAX_VALUE, tokens);
-            }
-            case Rejected<EncodedQuestion, Parameters> _ -> 1;
-        };
+        var question = record.input();
+        var windows = question.windows();
+        long tokens = windows.totalTokens() + (long) windows.count() * encoder.tokensBeside(question);
+        return (int) Math.min(Integer.MAX_VALUE, tokens);
     }
 
     /// Of a piece of a record the spans, of which [#join] makes answers.
     @Override
-    protected List<?> answers(List<Asked<EncodedQuestion, Parameters>> records, SpanModel model) {
+    public List<Object> predictFn(List<TaskRecord<EncodedQuestion, Parameters>> records, SpanModel model) {
         var found = finder.find(records, model);
         return IntStream.range(0, records.size())
-                .mapToObj(i ->
+                .<Object>mapToObj(i ->
                         records.get(i).input().windows().areAll() ? answer(records.get(i), found.get(i)) : found.get(i))
                 .toList();
     }
 
     /// A list where the caller asks for several.
-    private static Object answer(Asked<EncodedQuestion, Parameters> record, Spans spans) {
+    private static Object answer(TaskRecord<EncodedQuestion, Parameters> record, Spans spans) {
         var answers = Answers.of(record.input().question().context(), record.parameters(), spans);
         return record.parameters().topK() > 1 ? answers : answers.getFirst();
     }
 
     @Override
-    public TaskAnswer join(TaskRecord<EncodedQuestion, Parameters> record, List<TaskAnswer> parts) {
-        if (!(record instanceof Asked<EncodedQuestion, Parameters> asked)) {
-            return parts.getFirst();
-        }
+    public Object join(TaskRecord<EncodedQuestion, Parameters> record, List<Object> parts) {
         var pieces = new ArrayList<Spans>(parts.size());
         for (var part : parts) {
-            if (!(part instanceof TaskAnswer.Answered(Spans spans, var _))) {
+            if (!(part instanceof Spans spans)) {
                 throw new IllegalStateException(
                         "found an answer of predictFn's own to a piece of a record; a predictFn that changes "
                                 + "answers needs whole records, with a split that returns List.of(record)");
             }
             pieces.add(spans);
         }
-        return new TaskAnswer.Answered(answer(asked, Spans.of(pieces)), asked.alone());
+        return answer(record, Spans.of(pieces));
     }
 
     @Override

@@ -4,16 +4,15 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Excerpt;
-import dev.berth.handler.task.TaskAnswer;
 import dev.berth.handler.task.TaskRecord;
-import dev.berth.handler.task.TaskRecord.Asked;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.memory.WholeFile;
 import java.io.ByteArrayInputStream;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.List;
@@ -25,12 +24,12 @@ import org.slf4j.LoggerFactory;
 /// The artifact's own test: `sample.json`, a request, and `sample-response.json`, what the model
 /// answered to it when it was traced. An artifact without them is asked a question that any model
 /// can be asked.
-final class SampleQuestion {
+record SampleQuestion(ModelArtifact artifact) {
 
     private static final Logger log = LoggerFactory.getLogger(SampleQuestion.class);
 
-    private static final String ANY_QUESTION =
-            "{\"question\": \"What is warm?\", \"context\": \"The engine is warm.\"}";
+    private static final byte[] ANY_QUESTION =
+            "{\"question\": \"What is warm?\", \"context\": \"The engine is warm.\"}".getBytes(StandardCharsets.UTF_8);
 
     /// Rounding differs from one processor to another, and int8 amplifies that: it may reorder the
     /// best answers, but not bring a bad one to the front.
@@ -39,83 +38,67 @@ final class SampleQuestion {
     /// A score that moves by more is worth a word.
     private static final double TOLERANCE = 0.1;
 
-    private final ModelArtifact artifact;
-    private final String request;
-    private final Optional<Answer> expected;
-
     /// Of the heap, for its text.
     private static final int SHARE = 4;
 
-    /// @throws ModelArtifactException when a file is there and is not what it should be
-    SampleQuestion(ModelArtifact artifact) {
-        this.artifact = artifact;
+    /// Sends the sample through all hooks, and compares the answer with that of the trace. Where they
+    /// differ, that is looked for among the best answers. Those are asked for only to look it up: their
+    /// scores are higher, since more spans add up.
+    ///
+    /// @throws ModelArtifactException when a file is not what it should be, the model does not answer
+    ///   it, or the answer is not there
+    void ask(InferenceHandler<SpanModel, TaskRecord<EncodedQuestion, Parameters>, Object> hooks, SpanModel model)
+            throws Exception {
         try {
-            this.request = Files.exists(artifact.sample())
-                    ? new String(WholeFile.read(artifact.sample(), SHARE), StandardCharsets.UTF_8)
-                    : ANY_QUESTION;
-            this.expected = Files.exists(artifact.sample()) && Files.exists(artifact.sampleResponse())
+            var body = Files.exists(artifact.sample()) ? WholeFile.read(artifact.sample(), SHARE) : ANY_QUESTION;
+            var records = hooks.inputFn(request(body, MediaType.JSON));
+            if (records.isEmpty()) {
+                throw problem("found no question, expected one", null);
+            }
+            var answers = hooks.predictFn(records, model);
+            for (var type : hooks.responseTypes()) {
+                hooks.outputFn(answers, request(body, type));
+            }
+            var traced = Files.exists(artifact.sample()) && Files.exists(artifact.sampleResponse())
                     ? Optional.of(answer(JsonText.read(artifact.sampleResponse())))
-                    : Optional.empty();
+                    : Optional.<Answer>empty();
+            var answered = answers(answers.getFirst());
+            if (traced.isPresent() && !answered.isEmpty() && !isNear(answered.getFirst(), traced.get())) {
+                var record = records.getFirst();
+                var several =
+                        new TaskRecord<>(record.input(), record.parameters().withTopK(BEST));
+                var best = answers(hooks.predictFn(List.of(several), model).getFirst());
+                compare(answered.getFirst(), traced.get(), best);
+            }
         } catch (NotJsonException e) {
             throw problem("sample-response.json: " + e.getMessage(), e);
-        } catch (IOException e) {
-            throw problem("it or sample-response.json can't be read: " + e.getMessage(), e);
+        } catch (BadInputException e) {
+            throw problem(e.getMessage(), e);
         }
     }
 
-    InvocationRequest request(MediaType accept) {
-        var body = new ByteArrayInputStream(request.getBytes(StandardCharsets.UTF_8));
-        return new InvocationRequest(body, MediaType.JSON, accept, Optional.empty(), "sample", false);
+    private static InvocationRequest request(byte[] body, MediaType accept) {
+        return new InvocationRequest(
+                new ByteArrayInputStream(body), MediaType.JSON, accept, Optional.empty(), "sample", false);
     }
 
-    /// The sample's question, asked for its best answers.
-    ///
-    /// @param records what the hooks have read from the request
-    List<TaskRecord<EncodedQuestion, Parameters>> question(List<TaskRecord<EncodedQuestion, Parameters>> records) {
-        if (records.isEmpty() || !(records.getFirst() instanceof Asked<EncodedQuestion, Parameters> asked)) {
-            throw problem("found no question, expected one");
-        }
-        return List.of(new Asked<>(asked.input(), asked.parameters().withTopK(BEST), asked.alone()));
-    }
-
-    /// Compares the answer to the sample with that of the trace, and looks for the latter among the
-    /// best answers to [#question] where they differ. Those score otherwise, since more spans add up.
-    ///
-    /// @throws ModelArtifactException when it is not there
-    void check(List<TaskAnswer> answers, List<TaskAnswer> bestAnswers) {
-        var answered = answers(answers.getFirst());
-        if (expected.isEmpty() || answered.isEmpty()) {
-            return;
-        }
-        var traced = expected.get();
-        var best = answered.getFirst();
-        if (sameSpan(best, traced) && Math.abs(best.score() - traced.score()) <= TOLERANCE) {
-            return;
-        }
+    private void compare(Answer answered, Answer traced, List<Answer> best) {
         var difference =
-                "the model answers %s, and when it was traced it answered %s".formatted(shown(best), shown(traced));
-        if (answers(bestAnswers.getFirst()).stream().noneMatch(answer -> sameSpan(answer, traced))) {
-            throw problem("%s, which is not among the best %d now; do its files belong together?"
-                    .formatted(difference, BEST));
+                "the model answers %s, and when it was traced it answered %s".formatted(shown(answered), shown(traced));
+        if (best.stream().noneMatch(answer -> isSameSpan(answer, traced))) {
+            throw problem(
+                    "%s, which is not among the best %d now; do its files belong together?".formatted(difference, BEST),
+                    null);
         }
         log.warn("sample.json: {}, which is still among the best {}", difference, BEST);
     }
 
     /// None where a `predictFn` has made something else of it.
-    private static List<Answer> answers(TaskAnswer answer) {
-        return Stream.of(answer.document())
-                .flatMap(document -> document instanceof List<?> several ? several.stream() : Stream.of(document))
+    private static List<Answer> answers(Object answer) {
+        return (answer instanceof List<?> several ? several.stream() : Stream.of(answer))
                 .filter(Answer.class::isInstance)
                 .map(Answer.class::cast)
                 .toList();
-    }
-
-    private ModelArtifactException problem(String what) {
-        return problem(what, null);
-    }
-
-    ModelArtifactException problem(String what, Throwable cause) {
-        return new ModelArtifactException(artifact.directory(), List.of("sample.json: " + what), cause);
     }
 
     /// The answer of a response: an object, or the first of a list.
@@ -126,7 +109,8 @@ final class SampleQuestion {
                 || !answer.path("end").isInt()) {
             throw problem(
                     "sample-response.json: found %s, expected {\"answer\": …, \"score\": …, \"start\": …, \"end\": …}"
-                            .formatted(Excerpt.of(response)));
+                            .formatted(Excerpt.of(response)),
+                    null);
         }
         return new Answer(
                 answer.path("answer").textValue(),
@@ -135,7 +119,15 @@ final class SampleQuestion {
                 answer.path("end").intValue());
     }
 
-    private static boolean sameSpan(Answer one, Answer other) {
+    private ModelArtifactException problem(String what, Throwable cause) {
+        return new ModelArtifactException(artifact.directory(), List.of("sample.json: " + what), cause);
+    }
+
+    private static boolean isNear(Answer one, Answer other) {
+        return isSameSpan(one, other) && Math.abs(one.score() - other.score()) <= TOLERANCE;
+    }
+
+    private static boolean isSameSpan(Answer one, Answer other) {
         return one.start() == other.start() && one.end() == other.end();
     }
 

@@ -3,15 +3,12 @@ package dev.berth.handler.task;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.TracedArtifact;
-import dev.berth.content.ContentTypes;
 import dev.berth.content.Documents;
 import dev.berth.content.Fields;
 import dev.berth.hooks.BadInputException;
-import dev.berth.hooks.InvocationRequest;
 import dev.berth.json.JsonText;
 import java.util.List;
 import java.util.function.BiFunction;
-import java.util.function.Function;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -50,38 +47,20 @@ public class InputReader<P> {
         return inputs;
     }
 
-    /// Makes a record of each input.
+    /// The inputs of a request, each to be read for itself, so that a bad line fails alone.
     ///
-    /// @param documents the request's
     /// @param isAlone whether a body of a list of so many inputs is answered as one input alone
-    /// @param read what the model gets of an input
-    /// @throws BadInputException for a bad one, where a job does not keep those
-    public <T> List<TaskRecord<T, P>> read(
-            InvocationRequest request, Documents documents, IntPredicate isAlone, Function<TaskInput<P>, T> read) {
-        boolean keep = ContentTypes.keepsBadRecords(request);
-        return inputs(documents, isAlone)
-                .map(input -> record(input, read, keep))
-                .toList();
-    }
-
-    private static <T, P> TaskRecord<T, P> record(
-            Supplier<TaskInput<P>> given, Function<TaskInput<P>, T> read, boolean keep) {
-        try {
-            var input = given.get();
-            return new TaskRecord.Asked<>(read.apply(input), input.parameters(), input.alone());
-        } catch (BadInputException e) {
-            if (!keep) {
-                throw e;
-            }
-            return new TaskRecord.Rejected<>(e.getMessage());
-        }
-    }
-
-    private Stream<Supplier<TaskInput<P>>> inputs(Documents documents, IntPredicate isAlone) {
+    /// @throws BadInputException when the body as a whole is a bad one
+    List<Supplier<TaskInput<P>>> inputs(Documents documents, IntPredicate isAlone) {
         return switch (documents) {
-            case Documents.Body(var json) -> body(json, isAlone).map(input -> () -> input);
+            case Documents.Body(var json) ->
+                body(json, isAlone)
+                        .<Supplier<TaskInput<P>>>map(input -> () -> input)
+                        .toList();
             case Documents.Records(var records) ->
-                records.stream().map(document -> () -> line(document.json(), document.name()));
+                records.stream()
+                        .<Supplier<TaskInput<P>>>map(document -> () -> line(document.json(), document.name()))
+                        .toList();
         };
     }
 

@@ -3,15 +3,16 @@ package dev.berth.handler.task;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.TracedArtifact;
+import dev.berth.content.BadRecords;
 import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Documents;
+import dev.berth.content.Instances;
 import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.RowCheck;
-import dev.berth.handler.task.TaskRecord.Asked;
-import dev.berth.handler.task.TaskRecord.Rejected;
+import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InferenceHandler;
@@ -24,9 +25,11 @@ import dev.berth.hooks.Signature.Column;
 import dev.berth.hooks.Tensor;
 import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
@@ -37,9 +40,12 @@ import java.util.function.Function;
 /// @param <M> the model of one accelerator
 /// @param <T> what the model gets of a record
 /// @param <P> the parameters of the task
-public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRecord<T, P>, TaskAnswer>, AutoCloseable {
+public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRecord<T, P>, Object>, AutoCloseable {
 
     private static final List<MediaType> TYPES = ContentTypes.mediaTypes(OfDocuments.class);
+
+    /// The form of the answer, which `inputFn` leaves with the request where that is one input alone.
+    private static final String FORM = Instances.Form.class.getName();
 
     /// In fp16 and bf16, as [RowCheck#TOLERANCE]. bf16 moves logits by up to 6 % of the largest, and
     /// those of another row may be small.
@@ -49,7 +55,14 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
     private final InputReader<P> reader;
     private final List<String> fields;
     private final List<Column> columns;
-    private final Copies<M> models;
+    private final List<SharedGraphs> files;
+    private final BiFunction<Accelerator, List<Graph>, M> model;
+
+    /// That of each accelerator, which its workers share. A model is not [AutoCloseable] itself,
+    /// because only this handler knows when the last worker is gone.
+    private final Map<Accelerator, M> models = new ConcurrentHashMap<>();
+
+    private final Set<M> warm = ConcurrentHashMap.newKeySet();
 
     /// @param fields of an input as CSV
     /// @param columns of an answer as CSV
@@ -64,7 +77,8 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
         this.reader = reader;
         this.fields = fields;
         this.columns = columns;
-        this.models = new Copies<>(artifact, model);
+        this.files = artifact.modelFiles().stream().map(SharedGraphs::new).toList();
+        this.model = model;
     }
 
     /// What the model gets of each input of a request, by a function for that request.
@@ -72,13 +86,10 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
     /// A [dev.berth.hooks.BadInputException] says that the task can't use one.
     protected abstract Function<TaskInput<P>, T> reading();
 
-    /// What records are answered, in their order, as plain Java that is written as JSON.
-    protected abstract List<?> answers(List<Asked<T, P>> records, M model);
-
     /// Runs each shape.
     ///
     /// @throws ModelArtifactException when the model answers what it must not
-    protected abstract void warmUp(M model) throws IOException;
+    protected abstract void warmUp(M model) throws Exception;
 
     /// What a request holds.
     protected Documents documents(InvocationRequest request) throws IOException {
@@ -122,18 +133,24 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
         return new Signature(fields.stream().map(Column::ofTexts).toList(), columns);
     }
 
+    /// Loads the copies of all accelerators, file by file: the Neuron runtime gives each file that is
+    /// loaded to the core that has the fewest, so the copies of a file are on different cores, and
+    /// workers that run the same shape do not wait for each other.
     @Override
     public M modelFn(ModelContext context) {
-        return models.of(context);
+        files.forEach(file -> context.accelerators().forEach(file::on));
+        return models.computeIfAbsent(
+                context.accelerator(),
+                own -> model.apply(own, files.stream().map(file -> file.on(own)).toList()));
     }
 
     /// Runs each shape. Workers that share a model need it once.
     ///
     /// @throws ModelArtifactException when the model fails
     @Override
-    public void warmUpFn(M model) throws IOException {
+    public void warmUpFn(M model) throws Exception {
         try {
-            if (models.beginsToWarm(model)) {
+            if (warm.add(model)) {
                 warmUp(model);
             }
         } catch (EngineException e) {
@@ -144,7 +161,15 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
 
     @Override
     public List<TaskRecord<T, P>> inputFn(InvocationRequest request) throws IOException {
-        return reader.read(request, documents(request), this::isAlone, reading());
+        var inputs = reader.inputs(documents(request), this::isAlone);
+        var read = reading();
+        return BadRecords.apart(request, inputs.size(), i -> {
+            var input = inputs.get(i).get();
+            if (input.alone()) {
+                request.attributes().put(FORM, Instances.Form.ONE);
+            }
+            return new TaskRecord<>(read.apply(input), input.parameters());
+        });
     }
 
     /// A compiled model takes a fixed number of records, and more would only wait while other workers
@@ -154,26 +179,20 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
         return artifact.largestBatch().orElse(InferenceHandler.super.maxBatchSize(accelerator));
     }
 
+    /// The answers as plain Java, as they are written as JSON, such as a `float[]` of an embedding.
     @Override
-    public List<TaskAnswer> predictFn(List<TaskRecord<T, P>> records, M model) {
-        var asked = new ArrayList<Asked<T, P>>();
-        for (var record : records) {
-            if (record instanceof Asked<T, P> one) {
-                asked.add(one);
-            }
-        }
-        var documents = answers(asked, model).iterator();
-        return records.stream()
-                .<TaskAnswer>map(record -> switch (record) {
-                    case Asked<T, P>(var _, var _, var alone) -> new TaskAnswer.Answered(documents.next(), alone);
-                    case Rejected<T, P>(var message) -> new TaskAnswer.Rejected(message);
-                })
-                .toList();
-    }
+    public abstract List<Object> predictFn(List<TaskRecord<T, P>> records, M model);
 
+    /// Writes answers as the request asks: a list, or the answer of an input alone. A bad record that
+    /// is kept has its error in its place.
     @Override
-    public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) throws IOException {
-        return TaskAnswer.write(answers, columns.stream().map(Column::name).toList(), request);
+    public InvocationResponse outputFn(List<Object> answers, InvocationRequest request) throws IOException {
+        return ContentTypes.writing(request, OfDocuments.class)
+                .writeDocuments(
+                        BadRecords.inPlaces(answers, request),
+                        columns.stream().map(Column::name).toList(),
+                        (Instances.Form) request.attributes().getOrDefault(FORM, Instances.Form.LIST),
+                        request.accept());
     }
 
     /// What is wrong with the outputs that `model.json` names, if anything. They are `expected`, or
@@ -250,8 +269,9 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
         }
     }
 
+    /// Frees all copies, each when no worker is inside any more.
     @Override
     public void close() {
-        models.close();
+        files.forEach(SharedGraphs::close);
     }
 }

@@ -11,7 +11,7 @@ import dev.berth.handler.task.Labels;
 import dev.berth.handler.task.ScoreFunction;
 import dev.berth.handler.task.TaskHandler;
 import dev.berth.handler.task.TaskInput;
-import dev.berth.handler.task.TaskRecord.Asked;
+import dev.berth.handler.task.TaskRecord;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
@@ -111,10 +111,10 @@ public class ImageClassificationHandler extends TaskHandler<ImageModel, Tensor, 
     }
 
     @Override
-    protected List<?> answers(List<Asked<Tensor, Parameters>> records, ImageModel model) {
-        var outputs = model.forward(records.stream().map(Asked::input).toList());
+    public List<Object> predictFn(List<TaskRecord<Tensor, Parameters>> records, ImageModel model) {
+        var outputs = model.forward(records.stream().map(TaskRecord::input).toList());
         return IntStream.range(0, records.size())
-                .mapToObj(i -> {
+                .<Object>mapToObj(i -> {
                     var parameters = records.get(i).parameters();
                     return Labels.best(labels, parameters.function.of(outputs.get(i)), parameters.topK);
                 })

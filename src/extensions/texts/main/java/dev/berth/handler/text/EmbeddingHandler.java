@@ -1,11 +1,11 @@
 package dev.berth.handler.text;
 
 import dev.berth.artifact.ModelArtifact;
+import dev.berth.content.BadRecords;
 import dev.berth.content.Documents;
 import dev.berth.content.Fields;
 import dev.berth.content.Npy;
-import dev.berth.handler.task.TaskAnswer;
-import dev.berth.handler.task.TaskRecord.Asked;
+import dev.berth.handler.task.TaskRecord;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -102,7 +102,7 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
     }
 
     @Override
-    protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
+    protected Object answer(TaskRecord<EncodedText, Parameters> record, float[] output) {
         var parameters = record.parameters();
         var whole = pooling.of(output, record.input().row().size());
         var vector = Arrays.copyOf(whole, Math.min(whole.length, parameters.truncateDim));
@@ -112,13 +112,14 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
     /// NumPy's arrays too: a matrix of a row for each text. A request in the form of another API is
     /// answered in that.
     @Override
-    public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) throws IOException {
+    public InvocationResponse outputFn(List<Object> answers, InvocationRequest request) throws IOException {
         if (request.attributes().get(ASKED) instanceof EmbeddingForm.Asked asked) {
             return asked.answer(vectors(answers), (int) request.attributes().get(InvocationRequest.TOKENS));
         }
         if (!request.accept().equals(MediaType.NPY)) {
             return super.outputFn(answers, request);
         }
+        BadRecords.requireNone(request);
         var vectors = vectors(answers).stream()
                 .map(vector -> Tensor.of(vector, vector.length))
                 .toList();
@@ -126,7 +127,7 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
         return InvocationResponse.of(Npy.write(matrix), MediaType.NPY);
     }
 
-    private static List<float[]> vectors(List<TaskAnswer> answers) {
-        return answers.stream().map(answer -> (float[]) answer.document()).toList();
+    private static List<float[]> vectors(List<Object> answers) {
+        return answers.stream().map(float[].class::cast).toList();
     }
 }

@@ -5,7 +5,7 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Fields;
 import dev.berth.engine.EngineException;
 import dev.berth.handler.task.ScoreFunction;
-import dev.berth.handler.task.TaskRecord.Asked;
+import dev.berth.handler.task.TaskRecord;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Signature.Column;
@@ -116,7 +116,7 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
 
     /// A list of tokens, the best first; of several masks a list of those.
     @Override
-    protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
+    protected Object answer(TaskRecord<EncodedText, Parameters> record, float[] output) {
         var places = places(record.input().row().ids());
         int width = output.length / places.length;
         if (width < vocabulary.size()) {
@@ -131,7 +131,7 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
         return answers.size() == 1 ? answers.getFirst() : answers;
     }
 
-    private List<Filled> filled(Asked<EncodedText, Parameters> record, float[] scores, int place, boolean single) {
+    private List<Filled> filled(TaskRecord<EncodedText, Parameters> record, float[] scores, int place, boolean single) {
         var parameters = record.parameters();
         var tokens = parameters.targets.isEmpty()
                 ? IntStream.range(0, scores.length)

@@ -4,7 +4,7 @@ import dev.berth.artifact.ModelArtifact;
 import dev.berth.content.Fields;
 import dev.berth.handler.task.Labels;
 import dev.berth.handler.task.ScoreFunction;
-import dev.berth.handler.task.TaskRecord.Asked;
+import dev.berth.handler.task.TaskRecord;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Signature.Column;
 import java.nio.file.Path;
@@ -61,10 +61,9 @@ public class TextClassificationHandler extends TextHandler<TextClassificationHan
     /// As the pipeline: an object for a record of a list, a list of one for a text alone, a list
     /// where `top_k` was chosen.
     @Override
-    protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
+    protected Object answer(TaskRecord<EncodedText, Parameters> record, float[] output) {
         var parameters = record.parameters();
         var best = Labels.best(labels, parameters.function.of(output), parameters.topK);
-        boolean wrapped = record.alone() && !record.input().text().isObject();
-        return parameters.listed || wrapped ? best : best.getFirst();
+        return parameters.listed || record.input().text().isTextAlone() ? best : best.getFirst();
     }
 }

@@ -13,11 +13,9 @@ import dev.berth.content.Json;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.Row;
 import dev.berth.handler.task.RowModel;
-import dev.berth.handler.task.TaskAnswer;
 import dev.berth.handler.task.TaskHandler;
 import dev.berth.handler.task.TaskInput;
 import dev.berth.handler.task.TaskRecord;
-import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -107,7 +105,7 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
     /// What a record is answered, as plain Java.
     ///
     /// @param output of the model, all numbers of the row or those of its [places][#places]
-    protected abstract Object answer(Asked<EncodedText, P> record, float[] output);
+    protected abstract Object answer(TaskRecord<EncodedText, P> record, float[] output);
 
     /// Looks at a row before the model gets it.
     ///
@@ -180,7 +178,7 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
     }
 
     private EncodedText read(TaskInput<P> input) {
-        var text = TextInput.read(input.json(), input.name(), task.pairs);
+        var text = TextInput.read(input, task.pairs);
         var whole = prompt(input.parameters()).concat(text.text());
         var row = encode(whole, text.pair(), input.name(), task.truncates.test(input.parameters()));
         checkRow(row, input.name());
@@ -223,7 +221,7 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
     }
 
     @Override
-    public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) throws IOException {
+    public InvocationResponse outputFn(List<Object> answers, InvocationRequest request) throws IOException {
         var answer = request.attributes().get(ANSWER);
         return answer == null
                 ? super.outputFn(answers, request)
@@ -232,17 +230,15 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
 
     @Override
     public int length(TaskRecord<EncodedText, P> record) {
-        return record instanceof Asked<EncodedText, P> asked
-                ? asked.input().row().size()
-                : 1;
+        return record.input().row().size();
     }
 
     @Override
-    protected List<?> answers(List<Asked<EncodedText, P>> records, RowModel model) {
+    public List<Object> predictFn(List<TaskRecord<EncodedText, P>> records, RowModel model) {
         var rows = records.stream().map(record -> row(record.input().row())).toList();
         var outputs = model.inForwards(rows, some -> forward(some, model));
         return IntStream.range(0, records.size())
-                .mapToObj(i -> answer(records.get(i), outputs.get(i)))
+                .<Object>mapToObj(i -> answer(records.get(i), outputs.get(i)))
                 .toList();
     }
 

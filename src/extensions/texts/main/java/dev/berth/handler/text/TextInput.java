@@ -2,20 +2,22 @@ package dev.berth.handler.text;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Excerpt;
+import dev.berth.handler.task.TaskInput;
 import java.util.Optional;
 
 /// One input: a text, or a pair of texts.
 ///
-/// @param isObject whether it was written as `{"text": …}`
-public record TextInput(String text, Optional<String> pair, boolean isObject) {
+/// @param isTextAlone whether it is the only one of a body, and not written as `{"text": …}`
+public record TextInput(String text, Optional<String> pair, boolean isTextAlone) {
 
     /// Reads `"…"` or `{"text": "…", "text_pair": "…"}`.
     ///
-    /// @param name what messages call it
     /// @param takesPairs whether the task knows pairs
-    static TextInput read(JsonNode json, String name, boolean takesPairs) {
+    static TextInput read(TaskInput<?> input, boolean takesPairs) {
+        var json = input.json();
+        var name = input.name();
         if (json.isTextual()) {
-            return new TextInput(json.textValue(), Optional.empty(), false);
+            return new TextInput(json.textValue(), Optional.empty(), input.alone());
         }
         if (!json.isObject()) {
             throw Excerpt.bad(
@@ -31,7 +33,7 @@ public record TextInput(String text, Optional<String> pair, boolean isObject) {
                         ? Optional.empty()
                         // As tokenizers do, of which an empty second text makes no pair.
                         : Optional.of(text(pair, name + ".text_pair")).filter(second -> !second.isEmpty()),
-                true);
+                false);
     }
 
     private static String text(JsonNode json, String name) {

@@ -5,7 +5,7 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Fields;
 import dev.berth.engine.EngineException;
 import dev.berth.handler.task.Labels;
-import dev.berth.handler.task.TaskRecord.Asked;
+import dev.berth.handler.task.TaskRecord;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
 import dev.berth.tokenizer.Vocabulary;
@@ -73,7 +73,7 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
 
     /// A list of entities. An `entity` is one token, an `entity_group` those that belong together.
     @Override
-    protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
+    protected Object answer(TaskRecord<EncodedText, Parameters> record, float[] output) {
         int width = output.length / record.input().row().size();
         if (width != labels.size()) {
             throw new EngineException("logits: found %d for each token, expected one for each of the %d labels"
