@@ -3,6 +3,7 @@ package dev.berth.dialects;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.artifact.ModelArtifact;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
 import dev.berth.content.Json;
@@ -34,26 +35,31 @@ public final class ModelQuestions implements TextQuestions {
     private record Token(long id, String text, boolean special, Integer start, Integer stop) {}
 
     @Override
-    public Optional<Object> answer(InvocationRequest request, About model, Tokenizer tokenizer) throws IOException {
+    public Optional<Object> answer(InvocationRequest request, ModelArtifact model, Tokenizer tokenizer)
+            throws IOException {
         return switch (request.path()) {
-            case TextEmbeddings.INFO -> Optional.of(info(model));
+            case TextEmbeddings.INFO -> Optional.of(info(model, tokenizer));
             case "/tokenize" -> Optional.of(tokenize(Json.read(request), tokenizer));
             case "/decode" -> Optional.of(decode(Json.read(request), tokenizer));
             default -> Optional.empty();
         };
     }
 
-    private static ObjectNode info(About model) {
-        var labels = model.labels();
+    private static ObjectNode info(ModelArtifact model, Tokenizer tokenizer) {
+        var header = model.header();
+        var labels = header.labels();
         var info = JsonNodeFactory.instance.objectNode();
         info.putPOJO(
                         "model_id",
-                        model.provenance()
+                        header.provenance()
                                 .getOrDefault(
-                                        "model", model.directory().getFileName().toString()))
+                                        "model",
+                                        header.directory().getFileName().toString()))
                 .putNull("model_sha")
-                .put("model_dtype", TYPES.getOrDefault(model.precision(), model.precision()))
-                .put("max_input_length", model.longestRow())
+                .put("model_dtype", TYPES.getOrDefault(header.precision(), header.precision()))
+                .put(
+                        "max_input_length",
+                        tokenizer.truncation(model.longestRow()).maxLength())
                 .put("auto_truncate", true);
         var type = info.putObject("model_type");
         if (labels.isEmpty()) {

@@ -5,6 +5,7 @@ import dev.berth.content.BadRecords;
 import dev.berth.content.Documents;
 import dev.berth.content.Fields;
 import dev.berth.content.Npy;
+import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.TaskRecord;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
@@ -36,7 +37,8 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
     /// @param truncateDim how many numbers are kept; at most all
     /// @param normalise whether it is scaled to length 1 afterwards
     /// @param truncation whether a text that is too long is cut; else it is an error
-    public record Parameters(String prompt, int truncateDim, boolean normalise, boolean truncation) {
+    public record Parameters(String prompt, int truncateDim, boolean normalise, boolean truncation)
+            implements TextParameters {
 
         private Parameters with(Fields fields) {
             return new Parameters(
@@ -53,21 +55,16 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
         var artifact = ModelArtifact.open(modelDirectory);
         super(
                 artifact,
-                new Task<>(
-                        "sentence_embedding",
-                        !artifact.pooling().isEmpty(),
-                        false,
-                        List.of(),
+                "sentence_embedding",
+                !artifact.pooling().isEmpty(),
+                ONE_TEXT,
+                List.of(),
+                new InputReader<>(
+                        artifact,
                         List.of("prompt", "truncate_dim", "normalize_embeddings", "truncation"),
-                        new Parameters("", Integer.MAX_VALUE, false, true),
                         Parameters::with,
-                        Parameters::truncation));
+                        new Parameters("", Integer.MAX_VALUE, false, true)));
         this.pooling = new Pooling(artifact);
-    }
-
-    @Override
-    protected String prompt(Parameters parameters) {
-        return parameters.prompt;
     }
 
     @Override

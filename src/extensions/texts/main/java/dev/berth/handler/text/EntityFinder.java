@@ -38,20 +38,21 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
     /// @param text as it is written, where the vocabulary does not know it
     /// @param start in the text, in Unicode code points
     /// @param end exclusive
-    record Token(long id, String text, float[] scores, int index, int start, int end, boolean subword) {}
+    record Token(long id, String text, float[] scores, int index, int start, int end) {}
 
     /// The tokenizer's names for what it does not know.
     private static final List<String> UNKNOWN = List.of("[UNK]", "<unk>");
 
     List<Entity> find(String text, Encoding row, float[] logits, Aggregation aggregation) {
-        var tokens = tokens(text, row, logits);
+        var words = words(text, row, logits);
         var entities = switch (aggregation) {
             case NONE, SIMPLE ->
-                tokens.stream()
+                words.stream()
+                        .flatMap(List::stream)
                         .map(token -> entity(List.of(token), token.scores, token.text))
                         .toList();
             case FIRST, AVERAGE, MAX ->
-                words(tokens).stream()
+                words.stream()
                         .map(word -> entity(word, scores(word, aggregation), decoded(word)))
                         .toList();
         };
@@ -62,8 +63,9 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
                         .toList();
     }
 
-    private List<Token> tokens(String text, Encoding row, float[] logits) {
-        var tokens = new ArrayList<Token>();
+    /// The tokens of each word.
+    private List<List<Token>> words(String text, Encoding row, float[] logits) {
+        var words = new ArrayList<List<Token>>();
         for (int i = 0; i < row.size(); i++) {
             if (row.specialTokensMask()[i] == 1) {
                 continue;
@@ -80,16 +82,19 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
                                             .indexOf(' ')
                                     < 0
                     : spelled.codePointCount(0, spelled.length()) != written.codePointCount(0, written.length());
-            tokens.add(new Token(
-                    id,
-                    unknown ? written : spelled,
-                    ScoreFunction.softmax(logits, i * labels.size(), labels.size()),
-                    i,
-                    text.codePointCount(0, start),
-                    text.codePointCount(0, end),
-                    subword && !unknown));
+            if (words.isEmpty() || unknown || !subword) {
+                words.add(new ArrayList<>());
+            }
+            words.getLast()
+                    .add(new Token(
+                            id,
+                            unknown ? written : spelled,
+                            ScoreFunction.softmax(logits, i * labels.size(), labels.size()),
+                            i,
+                            text.codePointCount(0, start),
+                            text.codePointCount(0, end)));
         }
-        return tokens;
+        return words;
     }
 
     private Entity entity(List<Token> tokens, float[] scores, String word) {
@@ -103,17 +108,6 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
                 .boxed()
                 .max(Comparator.comparingDouble(label -> scores[label]))
                 .orElseThrow();
-    }
-
-    private static List<List<Token>> words(List<Token> tokens) {
-        var words = new ArrayList<List<Token>>();
-        for (var token : tokens) {
-            if (words.isEmpty() || !token.subword) {
-                words.add(new ArrayList<>());
-            }
-            words.getLast().add(token);
-        }
-        return words;
     }
 
     private static float[] scores(List<Token> word, Aggregation aggregation) {

@@ -4,6 +4,7 @@ import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Fields;
 import dev.berth.engine.EngineException;
+import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.ScoreFunction;
 import dev.berth.handler.task.TaskRecord;
 import dev.berth.hooks.BadInputException;
@@ -28,7 +29,7 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
     /// @param topK how many tokens are answered for each mask
     /// @param targets the tokens to choose from; empty: all
     /// @param truncation whether a text that is too long is cut; else it is an error
-    public record Parameters(int topK, List<String> targets, boolean truncation) {
+    public record Parameters(int topK, List<String> targets, boolean truncation) implements TextParameters {
 
         private Parameters with(Fields fields) {
             var chosen = fields.texts("targets").orElse(targets);
@@ -56,20 +57,20 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
         var artifact = ModelArtifact.open(modelDirectory);
         super(
                 artifact,
-                new Task<>(
-                        "logits",
-                        true,
-                        false,
-                        // A text has several tokens.
-                        List.of(
-                                Column.of("score", ElementType.FLOAT64, -1),
-                                Column.of("token", ElementType.INT64, -1),
-                                Column.ofTexts("token_str", -1),
-                                Column.ofTexts("sequence", -1)),
+                "logits",
+                true,
+                ONE_TEXT,
+                // A text has several tokens.
+                List.of(
+                        Column.of("score", ElementType.FLOAT64, -1),
+                        Column.of("token", ElementType.INT64, -1),
+                        Column.ofTexts("token_str", -1),
+                        Column.ofTexts("sequence", -1)),
+                new InputReader<>(
+                        artifact,
                         List.of("top_k", "targets", "truncation"),
-                        new Parameters(5, List.of(), false),
                         Parameters::with,
-                        Parameters::truncation));
+                        new Parameters(5, List.of(), false)));
         // Of what trace.py makes, only a file of any shape gathers the masks.
         this.scoresAll = !artifact.shapes().isDynamic()
                 || artifact.header().origin().torch().isEmpty();

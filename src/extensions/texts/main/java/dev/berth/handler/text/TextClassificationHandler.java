@@ -2,6 +2,7 @@ package dev.berth.handler.text;
 
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.content.Fields;
+import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.Labels;
 import dev.berth.handler.task.ScoreFunction;
 import dev.berth.handler.task.TaskRecord;
@@ -22,7 +23,8 @@ public class TextClassificationHandler extends TextHandler<TextClassificationHan
     /// @param listed whether `top_k` was chosen: then an answer is a list
     /// @param function what makes scores of the model's output
     /// @param truncation whether a text that is too long is cut; else it is an error
-    public record Parameters(int topK, boolean listed, ScoreFunction function, boolean truncation) {
+    public record Parameters(int topK, boolean listed, ScoreFunction function, boolean truncation)
+            implements TextParameters {
 
         /// A `top_k` of null asks for all labels.
         private Parameters with(Fields fields) {
@@ -41,20 +43,19 @@ public class TextClassificationHandler extends TextHandler<TextClassificationHan
         var artifact = ModelArtifact.open(modelDirectory);
         super(
                 artifact,
-                new Task<>(
-                        "logits",
-                        false,
-                        true,
-                        List.of(Column.ofTexts("label"), Column.of("score", ElementType.FLOAT64)),
+                "logits",
+                false,
+                PAIR_OF_TEXTS,
+                List.of(Column.ofTexts("label"), Column.of("score", ElementType.FLOAT64)),
+                new InputReader<>(
+                        artifact,
                         List.of("top_k", "function_to_apply", "truncation"),
+                        Parameters::with,
                         new Parameters(
                                 1,
                                 false,
-                                ScoreFunction.usual(
-                                        artifact.header().tensors().labels().size()),
-                                false),
-                        Parameters::with,
-                        Parameters::truncation));
+                                ScoreFunction.usual(artifact.header().tensors().labels().size()),
+                                false)));
         this.labels = Labels.of(artifact);
     }
 

@@ -8,7 +8,6 @@ import dev.berth.content.Csv;
 import dev.berth.content.CsvType;
 import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
-import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.Row;
@@ -29,9 +28,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BiFunction;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -42,7 +39,8 @@ import java.util.stream.Stream;
 /// and answers are those of the pipelines of `transformers`.
 ///
 /// @param <P> the parameters of the task
-public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.EncodedText, P> {
+public abstract class TextHandler<P extends TextHandler.TextParameters>
+        extends TaskHandler<RowModel, TextHandler.EncodedText, P> {
 
     private static final List<MediaType> REQUEST_TYPES = Stream.concat(
                     ContentTypes.mediaTypes(OfDocuments.class).stream(), Stream.of(MediaType.TEXT))
@@ -50,61 +48,62 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
 
     private static final String ANSWER = TextQuestions.class.getName();
 
+    /// The parameters of a task that say how texts become rows.
+    public interface TextParameters {
+
+        /// What stands in front of each text.
+        default String prompt() {
+            return "";
+        }
+
+        /// Whether a text that is too long is cut; else it is an error.
+        default boolean truncation() {
+            return true;
+        }
+    }
+
     /// A text and the row of tokens that the model gets of it.
     public record EncodedText(TextInput text, Encoding row) {}
 
-    /// What is special about a task.
-    ///
-    /// @param output the name of the model's output
-    /// @param perToken whether the output has numbers for each token, and not for the row
-    /// @param pairs whether it takes pairs of texts
-    /// @param columns of an answer as CSV
-    /// @param parameters the names of its parameters
-    /// @param defaults what they are by default
-    /// @param read reads them over others
-    /// @param truncates whether a text that is too long is cut
-    protected record Task<P>(
-            String output,
-            boolean perToken,
-            boolean pairs,
-            List<Column> columns,
-            List<String> parameters,
-            P defaults,
-            BiFunction<P, Fields, P> read,
-            Predicate<P> truncates) {}
+    /// The fields of an input as CSV.
+    protected static final List<String> ONE_TEXT = List.of("text");
 
-    private final Task<P> task;
+    protected static final List<String> PAIR_OF_TEXTS = List.of("text", "text_pair");
+
+    private final ModelArtifact artifact;
+    private final String output;
+    private final boolean perToken;
+    private final boolean takesPairs;
 
     /// The artifact's.
     protected final Tokenizer tokenizer;
 
     private final Truncation longest;
-    private final TextQuestions.About about;
 
-    protected TextHandler(ModelArtifact artifact, Task<P> task) {
-        RowModel.check(artifact, List.of(task.output));
-        super(
-                artifact,
-                new InputReader<>(artifact, task.parameters, task.read, task.defaults),
-                task.pairs ? List.of("text", "text_pair") : List.of("text"),
-                task.columns,
-                (accelerator, graphs) -> new RowModel(artifact, accelerator, graphs));
-        this.task = task;
+    /// @param output the name of the model's output
+    /// @param perToken whether that has numbers for each token, and not for the row
+    /// @param fields of an input: one text, or a pair of them
+    /// @param columns of an answer as CSV
+    protected TextHandler(
+            ModelArtifact artifact,
+            String output,
+            boolean perToken,
+            List<String> fields,
+            List<Column> columns,
+            InputReader<P> reader) {
+        RowModel.check(artifact, List.of(output));
+        super(artifact, reader, fields, columns, (accelerator, graphs) -> new RowModel(artifact, accelerator, graphs));
+        this.artifact = artifact;
+        this.output = output;
+        this.perToken = perToken;
+        this.takesPairs = fields.equals(PAIR_OF_TEXTS);
         this.tokenizer = tokenizer(artifact);
         this.longest = tokenizer.truncation(artifact.longestRow());
-        var header = artifact.header();
-        this.about = new TextQuestions.About(
-                header.directory(),
-                header.origin().provenance(),
-                header.origin().precision(),
-                longest.maxLength(),
-                artifact.pooling(),
-                header.tensors().labels());
     }
 
     /// What a record is answered, as plain Java.
     ///
-    /// @param output of the model, all numbers of the row or those of its [places][#places]
+    /// @param output of the model, the numbers of the row or those of its [places][#places]
     protected abstract Object answer(TaskRecord<EncodedText, P> record, float[] output);
 
     /// Looks at a row before the model gets it.
@@ -112,11 +111,6 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
     /// @param name what messages call the text
     /// @throws BadInputException when the task can't use it
     protected void checkRow(Encoding row, String name) {}
-
-    /// What stands in front of each text.
-    protected String prompt(P parameters) {
-        return "";
-    }
 
     /// The tokens of a row whose numbers [#answer] gets, where tokens have numbers of their own.
     protected int[] places(long[] ids) {
@@ -142,10 +136,10 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
 
     private List<float[]> forward(List<Row> rows, RowModel model) {
         var outputs = model.forward(rows);
-        return task.perToken
+        return perToken
                 ? outputs.ofPlaces(
-                        task.output, rows.stream().map(row -> places(row.ids())).toList())
-                : outputs.ofRows(task.output, rows.size());
+                        output, rows.stream().map(row -> places(row.ids())).toList())
+                : outputs.ofRows(output, rows.size());
     }
 
     @Override
@@ -162,12 +156,12 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
             return new Documents.Body(TextNode.valueOf(request.text()));
         }
         var reader = ContentTypes.reading(request, OfDocuments.class);
-        if (!(reader instanceof CsvType) || !task.pairs) {
+        if (!(reader instanceof CsvType) || !takesPairs) {
             return super.documents(request);
         }
         var text = request.text();
         var rows = Csv.rows(text);
-        var fields = rows.isEmpty() || rows.getFirst().length > 1 ? List.of("text", "text_pair") : List.of("text");
+        var fields = rows.isEmpty() || rows.getFirst().length > 1 ? PAIR_OF_TEXTS : ONE_TEXT;
         var body = new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
         return reader.readDocuments(request.withBody(body), fields);
     }
@@ -178,9 +172,9 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
     }
 
     private EncodedText read(TaskInput<P> input) {
-        var text = TextInput.read(input, task.pairs);
-        var whole = prompt(input.parameters()).concat(text.text());
-        var row = encode(whole, text.pair(), input.name(), task.truncates.test(input.parameters()));
+        var text = TextInput.read(input, takesPairs);
+        var whole = input.parameters().prompt().concat(text.text());
+        var row = encode(whole, text.pair(), input.name(), input.parameters().truncation());
         checkRow(row, input.name());
         return new EncodedText(text, row);
     }
@@ -206,7 +200,7 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
     @Override
     public List<TaskRecord<EncodedText, P>> inputFn(InvocationRequest request) throws IOException {
         for (var questions : TextQuestions.ALL) {
-            var answer = questions.answer(request, about, tokenizer);
+            var answer = questions.answer(request, artifact, tokenizer);
             if (answer.isPresent()) {
                 request.attributes().put(ANSWER, answer.get());
                 return List.of();

@@ -1,11 +1,10 @@
 package dev.berth.handler.text;
 
+import dev.berth.artifact.ModelArtifact;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 
@@ -21,18 +20,5 @@ public interface TextQuestions {
     /// The answer as plain Java, which is written as JSON; nothing where the path is another one.
     ///
     /// @throws dev.berth.hooks.BadInputException naming a field that is wrong
-    Optional<Object> answer(InvocationRequest request, About model, Tokenizer tokenizer) throws IOException;
-
-    /// What `model.json` says of the model.
-    ///
-    /// @param longestRow the most tokens that it takes
-    /// @param pooling of its vectors; empty: it is in the model, or there is none
-    /// @param labels of its classes; empty: it has none
-    record About(
-            Path directory,
-            Map<String, Object> provenance,
-            String precision,
-            int longestRow,
-            List<String> pooling,
-            List<String> labels) {}
+    Optional<Object> answer(InvocationRequest request, ModelArtifact model, Tokenizer tokenizer) throws IOException;
 }

@@ -4,6 +4,7 @@ import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Fields;
 import dev.berth.engine.EngineException;
+import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.Labels;
 import dev.berth.handler.task.TaskRecord;
 import dev.berth.hooks.Signature;
@@ -26,7 +27,7 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
     ///
     /// @param aggregation what becomes one entity
     /// @param ignored labels that are left out
-    public record Parameters(Aggregation aggregation, List<String> ignored) {
+    public record Parameters(Aggregation aggregation, List<String> ignored) implements TextParameters {
 
         private Parameters with(Fields fields) {
             return new Parameters(
@@ -42,17 +43,17 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
         var artifact = ModelArtifact.open(modelDirectory);
         super(
                 artifact,
-                new Task<>(
-                        "logits",
-                        true,
-                        false,
-                        Stream.of("entity", "entity_group", "score", "word", "start", "end")
-                                .map(Column::ofTexts)
-                                .toList(),
+                "logits",
+                true,
+                ONE_TEXT,
+                Stream.of("entity", "entity_group", "score", "word", "start", "end")
+                        .map(Column::ofTexts)
+                        .toList(),
+                new InputReader<>(
+                        artifact,
                         List.of("aggregation_strategy", "ignore_labels"),
-                        new Parameters(Aggregation.NONE, List.of("O")),
                         Parameters::with,
-                        _ -> true));
+                        new Parameters(Aggregation.NONE, List.of("O"))));
         this.labels = Labels.of(artifact);
         this.finder = new EntityFinder(tokenizer, vocabulary(artifact), labels);
     }
