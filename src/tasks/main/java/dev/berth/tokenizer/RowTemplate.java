@@ -69,6 +69,15 @@ public record RowTemplate(List<Part> single, List<Part> pair) {
         return pair.getFirst().isSpecial();
     }
 
+    /// How many tokens of a pair are special.
+    public int specialOfPair() {
+        return special(pair);
+    }
+
+    private static int special(List<Part> parts) {
+        return (int) parts.stream().filter(Part::isSpecial).count();
+    }
+
     /// Where the second text of a pair begins, in which the first is one of the parts before it.
     ///
     /// @param first the tokens of the first text
@@ -76,56 +85,21 @@ public record RowTemplate(List<Part> single, List<Part> pair) {
         return (int) pair.stream().takeWhile(part -> part.sequence != 1).count() - 1 + first;
     }
 
-    /// The ids of a pair, by those of its texts. Without any they are those of the special tokens.
-    public long[] idsOfPair(long[] first, long[] second) {
-        return pair.stream()
-                .flatMapToLong(part ->
-                        part.isSpecial() ? LongStream.of(part.id) : Arrays.stream(part.sequence == 0 ? first : second))
-                .toArray();
-    }
-
-    /// The token types of a pair whose texts have so many tokens.
-    public long[] typesOfPair(int first, int second) {
-        return pair.stream()
-                .flatMapToLong(part -> LongStream.generate(() -> part.typeId)
-                        .limit(part.isSpecial() ? 1 : part.sequence == 0 ? first : second))
-                .toArray();
-    }
-
     /// A row of texts that are cut to fit.
     ///
-    /// @param texts one or two, by the indexes of their strings
-    Encoding row(List<Tokens> texts, Truncation truncation) {
+    /// @param texts one or two
+    public Encoding row(List<Tokens> texts, Truncation truncation) {
         var parts = texts.size() == 1 ? single : pair;
-        int special = Math.toIntExact(parts.stream().filter(Part::isSpecial).count());
-        int second = texts.size() == 1 ? 0 : texts.getLast().size();
-        var kept = truncation.kept(texts.getFirst().size(), second, special);
-        var lengths = new int[] {kept.first(), kept.second()};
-        int size = special;
-        for (var part : parts) {
-            size += part.isSpecial() ? 0 : lengths[part.sequence];
-        }
-        var row = Encoding.ofSize(size, 0, 0, 1);
+        var cut = truncation.cut(texts, special(parts));
+        int size = special(parts) + cut.stream().mapToInt(Tokens::size).sum();
+        var row = new Encoding(Tokens.ofSize(size), new long[size], new int[size]);
         int at = 0;
         for (var part : parts) {
-            if (part.isSpecial()) {
-                row.ids()[at] = part.id;
-                row.typeIds()[at++] = part.typeId;
-            } else {
-                var text = texts.get(part.sequence);
-                int count = lengths[part.sequence];
-                int from = truncation.side() == Truncation.Side.RIGHT ? 0 : text.size() - count;
-                System.arraycopy(text.ids(), from, row.ids(), at, count);
-                System.arraycopy(text.starts(), from, row.starts(), at, count);
-                System.arraycopy(text.ends(), from, row.ends(), at, count);
-                Arrays.fill(row.typeIds(), at, at + count, part.typeId);
-                Arrays.fill(row.specialTokensMask(), at, at + count, 0);
-                Arrays.fill(row.sequences(), at, at + count, part.sequence);
-                for (int i = 0; i < count; i++) {
-                    row.words()[at + i] = (int) Math.max(-1, text.words()[from + i]);
-                }
-                at += count;
-            }
+            var tokens = part.isSpecial() ? Tokens.special(part.id) : cut.get(part.sequence);
+            tokens.copyTo(row.tokens(), at);
+            Arrays.fill(row.typeIds(), at, at + tokens.size(), part.typeId);
+            Arrays.fill(row.sequences(), at, at + tokens.size(), part.sequence);
+            at += tokens.size();
         }
         return row;
     }

@@ -2,7 +2,6 @@ package dev.berth.tokenizer;
 
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
-import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.content.Sha256;
@@ -138,7 +137,7 @@ public final class Tokenizer implements AutoCloseable {
         var file = Files.isDirectory(path) ? path.resolve("tokenizer.json") : path;
         try {
             var files = TokenizerFiles.read(file);
-            return lowerCase || hasWords(file)
+            return lowerCase || files.json().has(WordCutter.NAME)
                     ? changed(file, files, lowerCase)
                     : of(withoutMark(WholeFile.read(file, SHARE)), Optional.empty(), files);
         } catch (IOException | RuntimeException e) {
@@ -158,13 +157,6 @@ public final class Tokenizer implements AutoCloseable {
         var shared =
                 SHARED.compute(digest, (_, known) -> known == null ? load(content) : known.usedBy(known.users + 1));
         return new Tokenizer(digest, shared, words, files);
-    }
-
-    /// Whether `words` comes first. Only there it is looked for, so that no large file is read twice.
-    private static boolean hasWords(Path file) throws IOException {
-        try (var parser = JsonText.parser(file)) {
-            return parser.nextToken() == JsonToken.START_OBJECT && WordCutter.NAME.equals(parser.nextFieldName());
-        }
     }
 
     /// What the native library gets is not the file itself.
@@ -214,7 +206,12 @@ public final class Tokenizer implements AutoCloseable {
         try {
             var tokenizer = HuggingFaceTokenizer.newInstance(
                     new ByteArrayInputStream(content), Map.of("truncation", "false", "padding", "false"));
-            return new Shared(tokenizer, RowTemplate.of(tokenizer), 1);
+            try {
+                return new Shared(tokenizer, RowTemplate.of(tokenizer), 1);
+            } catch (IOException | RuntimeException e) {
+                tokenizer.close();
+                throw e;
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -279,21 +276,8 @@ public final class Tokenizer implements AutoCloseable {
     /// @throws IllegalStateException when rows have different lengths and the tokenizer has no token
     ///   for padding
     public EncodedBatch pad(List<Encoding> rows) {
-        int longest =
-                rows.stream().mapToInt(Encoding::size).max().orElseThrow(() -> new IllegalArgumentException("no rows"));
-        if (rows.stream().allMatch(row -> row.size() == longest)) {
-            return new EncodedBatch(rows);
-        }
-        RequestMemory.charge((long) Encoding.TOKEN * longest * rows.size());
-        long token = paddingId();
-        boolean left = files.paddingSide() == Truncation.Side.LEFT;
-        return new EncodedBatch(rows.stream()
-                .map(row -> {
-                    var padded = Encoding.ofSize(longest, token, files.paddingTypeId(), 0);
-                    row.copyTo(padded, left ? longest - row.size() : 0);
-                    return padded;
-                })
-                .toList());
+        boolean areAlike = rows.stream().mapToInt(Encoding::size).distinct().count() < 2;
+        return new EncodedBatch(rows, files.padding(areAlike ? 0 : paddingId()));
     }
 
     /// The text of the token that stands for a word to be filled in; empty where the files name none.

@@ -8,6 +8,7 @@ import dev.berth.json.JsonText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -28,7 +29,7 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, in
 
     private static final List<String> USUAL_MASKS = List.of("[MASK]", "<mask>");
 
-    /// They come before the vocabulary, so nothing of that is read.
+    /// They come before the vocabulary, so nothing of that is read. What cuts words comes before them.
     private static final Set<String> PARTS = Set.of("truncation", "padding", "added_tokens");
 
     /// @param file a `tokenizer.json`, with the others beside it
@@ -52,11 +53,10 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, in
             if (parser.nextToken() != JsonToken.START_OBJECT) {
                 return parts;
             }
-            for (var name = parser.nextFieldName();
-                    name != null && parts.size() < PARTS.size();
-                    name = parser.nextFieldName()) {
+            var missing = new HashSet<>(PARTS);
+            for (var name = parser.nextFieldName(); name != null && !missing.isEmpty(); name = parser.nextFieldName()) {
                 parser.nextToken();
-                if (PARTS.contains(name)) {
+                if (missing.remove(name) || name.equals(WordCutter.NAME)) {
                     parts.set(name, parser.<JsonNode>readValueAsTree());
                 } else {
                     parser.skipChildren();
@@ -92,14 +92,14 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, in
         return name.toLowerCase(Locale.ROOT).equals("left") ? Truncation.Side.LEFT : Truncation.Side.RIGHT;
     }
 
-    Truncation.Side paddingSide() {
-        return side(
-                config.path("padding_side").asText(json.at("/padding/direction").asText()));
-    }
-
-    long paddingTypeId() {
-        return config.path("pad_token_type_id")
-                .asLong(json.at("/padding/pad_type_id").asLong());
+    /// What shorter rows are padded with.
+    EncodedBatch.Padding padding(long id) {
+        return new EncodedBatch.Padding(
+                id,
+                config.path("pad_token_type_id")
+                        .asLong(json.at("/padding/pad_type_id").asLong()),
+                side(config.path("padding_side")
+                        .asText(json.at("/padding/direction").asText())));
     }
 
     /// The text of the padding token; empty where no file has one.

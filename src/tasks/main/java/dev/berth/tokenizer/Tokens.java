@@ -16,6 +16,32 @@ public record Tokens(long[] ids, int[] starts, int[] ends, long[] words) {
         return ids.length;
     }
 
+    static Tokens ofSize(int size) {
+        return new Tokens(new long[size], new int[size], new int[size], new long[size]);
+    }
+
+    /// A token that stands in no text.
+    static Tokens special(long id) {
+        return new Tokens(new long[] {id}, new int[1], new int[1], new long[] {-1});
+    }
+
+    /// The tokens from one to another, exclusive.
+    public Tokens part(int from, int to) {
+        return new Tokens(
+                Arrays.copyOfRange(ids, from, to),
+                Arrays.copyOfRange(starts, from, to),
+                Arrays.copyOfRange(ends, from, to),
+                Arrays.copyOfRange(words, from, to));
+    }
+
+    /// Puts these tokens into a longer row.
+    void copyTo(Tokens row, int at) {
+        System.arraycopy(ids, 0, row.ids, at, size());
+        System.arraycopy(starts, 0, row.starts, at, size());
+        System.arraycopy(ends, 0, row.ends, at, size());
+        System.arraycopy(words, 0, row.words, at, size());
+    }
+
     /// The same tokens by the indexes of the Java string, in which a character may take two.
     Tokens byIndexesOf(String text) {
         int codePoints = text.codePointCount(0, text.length());
@@ -38,7 +64,7 @@ public record Tokens(long[] ids, int[] starts, int[] ends, long[] words) {
     /// @param lengths of the pieces, in code points
     static Tokens join(List<Tokens> pieces, List<Integer> lengths) {
         int size = pieces.stream().mapToInt(Tokens::size).sum();
-        var whole = new Tokens(new long[size], new int[size], new int[size], new long[size]);
+        var whole = ofSize(size);
         int at = 0;
         int place = 0;
         long word = 0;

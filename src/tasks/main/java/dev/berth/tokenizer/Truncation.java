@@ -1,6 +1,7 @@
 package dev.berth.tokenizer;
 
 import dev.berth.hooks.BadInputException;
+import java.util.List;
 
 /// How a text, or a pair of texts, is cut to what a model takes. The strategies are those of
 /// Hugging Face's tokenizers.
@@ -28,7 +29,7 @@ public record Truncation(int maxLength, Strategy strategy, Side side) {
     }
 
     /// The numbers of tokens that are kept.
-    record Kept(int first, int second) {}
+    private record Kept(int first, int second) {}
 
     public Truncation {
         if (maxLength < 1) {
@@ -41,9 +42,26 @@ public record Truncation(int maxLength, Strategy strategy, Side side) {
         return new Truncation(Math.min(length, maxLength), strategy, side);
     }
 
+    /// Cuts one or two texts to what a row has room for.
+    ///
     /// @param special the tokens of the row that no text has
     /// @throws BadInputException when the text that may be cut is too short
-    Kept kept(int first, int second, int special) {
+    List<Tokens> cut(List<Tokens> texts, int special) {
+        var first = texts.getFirst();
+        if (texts.size() == 1) {
+            return List.of(cut(first, kept(first.size(), 0, special).first));
+        }
+        var second = texts.getLast();
+        var kept = kept(first.size(), second.size(), special);
+        return List.of(cut(first, kept.first), cut(second, kept.second));
+    }
+
+    private Tokens cut(Tokens text, int length) {
+        int from = side == Side.RIGHT ? 0 : text.size() - length;
+        return length == text.size() ? text : text.part(from, from + length);
+    }
+
+    private Kept kept(int first, int second, int special) {
         int room = Math.max(0, maxLength - special);
         int tooMany = first + second - room;
         if (tooMany <= 0) {

@@ -52,7 +52,7 @@ public class SpanSearchBenchmark extends Defaults {
     @Benchmark
     public Spans search() {
         var search = new SpanSearch(parameters, true, context);
-        search.add(start, end, 0, 0, 0, TOKENS);
+        search.add(new SpanModel.Logits(start, end, TOKENS), 0, 0, 0, TOKENS);
         return search.found();
     }
 }

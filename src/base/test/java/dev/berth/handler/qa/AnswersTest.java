@@ -66,6 +66,6 @@ class AnswersTest {
     }
 
     private static Parameters parameters(int topK, boolean handleImpossible) {
-        return new Parameters(topK, 15, 128, false, 384, 64, handleImpossible, true);
+        return SpanSearchTest.parameters(topK, 15, handleImpossible, true);
     }
 }

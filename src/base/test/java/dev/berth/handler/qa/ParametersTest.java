@@ -16,20 +16,24 @@ class ParametersTest {
 
     @Test
     void aStrideIsOnesOwnWhereItWasAskedFor() throws Exception {
-        assertThat(DEFAULTS.ownStride()).isFalse();
-        assertThat(with(DEFAULTS, "{\"max_seq_len\": 100}").ownStride()).isFalse();
-        assertThat(with(DEFAULTS, "{\"doc_stride\": null}").ownStride()).isFalse();
-        assertThat(with(DEFAULTS, "{\"doc_stride\": 128}").ownStride()).isTrue();
+        assertThat(DEFAULTS.rows().isOwnStride()).isFalse();
+        assertThat(with(DEFAULTS, "{\"max_seq_len\": 100}").rows().isOwnStride())
+                .isFalse();
+        assertThat(with(DEFAULTS, "{\"doc_stride\": null}").rows().isOwnStride())
+                .isFalse();
+        assertThat(with(DEFAULTS, "{\"doc_stride\": 128}").rows().isOwnStride()).isTrue();
     }
 
     @Test
     void theStrideOfAnArtifactHoldsForTheWindowsOfTheArtifact() throws Exception {
         var artifact = with(DEFAULTS, "{\"doc_stride\": 200, \"max_seq_len\": 300}");
 
-        assertThat(with(artifact, "{\"top_k\": 2}").ownStride()).isTrue();
-        assertThat(with(artifact, "{\"max_seq_len\": 300}").ownStride()).isTrue();
-        assertThat(with(artifact, "{\"max_seq_len\": 100}").ownStride()).isFalse();
-        assertThat(artifact.withTopK(3).ownStride()).isTrue();
+        assertThat(with(artifact, "{\"top_k\": 2}").rows().isOwnStride()).isTrue();
+        assertThat(with(artifact, "{\"max_seq_len\": 300}").rows().isOwnStride())
+                .isTrue();
+        assertThat(with(artifact, "{\"max_seq_len\": 100}").rows().isOwnStride())
+                .isFalse();
+        assertThat(artifact.withTopK(3).rows().isOwnStride()).isTrue();
     }
 
     @Test

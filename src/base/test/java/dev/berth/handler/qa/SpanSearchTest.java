@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 
 class SpanSearchTest {
 
+    private static final Parameters.Rows ROWS = Parameters.defaults(512).rows();
     private static final int OFFSET = 2;
 
     /// Compares with the definition, written out as plainly as can be. Ties are many, since logits
@@ -33,7 +34,7 @@ class SpanSearchTest {
         var start = array(logits);
         var end = array(logits.reversed());
         int tokens = start.length - OFFSET - 1;
-        var parameters = new Parameters(topK, maxAnswerLength, 128, false, 384, 64, handleImpossible, false);
+        var parameters = parameters(topK, maxAnswerLength, handleImpossible, false);
         var search = new SpanSearch(parameters, hasClassification, tokens(100 + tokens));
         search.add(new SpanModel.Logits(start, end, 1), 0, OFFSET, 100, 100 + tokens);
 
@@ -65,7 +66,7 @@ class SpanSearchTest {
             @ForAll @IntRange(min = 1, max = 30) int topK) {
         var start = floats(logits);
         var end = floats(logits.reversed());
-        var parameters = new Parameters(topK, 3, 128, false, 384, 64, false, false);
+        var parameters = parameters(topK, 3, false, false);
         var context = tokens(start.length);
         var whole = new SpanSearch(parameters, true, context);
         var pieces = new ArrayList<Spans>();
@@ -83,7 +84,7 @@ class SpanSearchTest {
     /// In a SQuAD 2 model the classification token outweighs the context where there is no answer.
     @Test
     void theClassificationTokenTakesPartAlsoWhereNoAnswerIsNotAskedFor() {
-        var search = search(new Parameters(1, 15, 128, false, 384, 64, false, true), true);
+        var search = search(parameters(1, 15, false, true), true);
         search.add(new SpanModel.Logits(new float[] {8, 0, -9}, new float[] {8, 0, -9}, 1), 0, 1, 0, 2);
         assertThat(search.found().found())
                 .singleElement()
@@ -93,7 +94,7 @@ class SpanSearchTest {
 
     @Test
     void noAnswerScoresTheLeastOverTheWindows() {
-        var search = search(new Parameters(10, 15, 128, false, 384, 64, true, true), true);
+        var search = search(parameters(10, 15, true, true), true);
         search.add(new SpanModel.Logits(new float[] {5, 0, 0}, new float[] {5, 0, 0}, 1), 0, 1, 0, 2);
         search.add(new SpanModel.Logits(new float[] {0, 0, 0}, new float[] {0, 0, 0}, 1), 0, 1, 2, 4);
         assertThat(search.found().noAnswer()).isCloseTo(1 / 9.0, within(1e-12));
@@ -103,7 +104,7 @@ class SpanSearchTest {
     void wordsEndWhereTheWindowDoes() {
         var context = new Tokens(
                 new long[5], new int[] {0, 2, 4, 6, 9}, new int[] {2, 4, 6, 8, 11}, new long[] {0, 0, 0, 0, -1});
-        var search = new SpanSearch(new Parameters(1, 15, 128, false, 384, 64, false, true), false, context);
+        var search = new SpanSearch(parameters(1, 15, false, true), false, context);
         search.add(new SpanModel.Logits(new float[] {0, 9, 0}, new float[] {0, 9, 0}, 1), 0, 0, 0, 3);
         search.add(new SpanModel.Logits(new float[] {9, 0, 0}, new float[] {9, 0, 0}, 1), 0, 0, 1, 4);
         search.add(new SpanModel.Logits(new float[] {9, 0, 0}, new float[] {0, 0, 9}, 1), 0, 0, 2, 5);
@@ -113,12 +114,16 @@ class SpanSearchTest {
 
     @Test
     void logitsThatAreNoNumbersAreAnErrorAndNoAnswer() {
-        var parameters = new Parameters(1, 15, 128, false, 384, 64, false, true);
+        var parameters = parameters(1, 15, false, true);
         for (var logits : List.of(new float[] {0, Float.NaN}, new float[] {Float.NaN, 0})) {
             assertThatThrownBy(() -> search(parameters, true)
                             .add(new SpanModel.Logits(logits, new float[] {0, 0}, 1), 0, 1, 0, 1))
                     .isInstanceOf(ArithmeticException.class);
         }
+    }
+
+    static Parameters parameters(int topK, int maxAnswerLength, boolean handleImpossible, boolean alignToWords) {
+        return new Parameters(topK, maxAnswerLength, ROWS, handleImpossible, alignToWords);
     }
 
     private static SpanSearch search(Parameters parameters, boolean hasClassification) {

@@ -13,25 +13,18 @@ final class AnswerFinder {
     /// One window of a record on its way through the model.
     private record Window(EncodedQuestion record, int number, Row row, SpanSearch search) {}
 
-    private final QuestionEncoder encoder;
-    private final boolean hasClassification;
-
-    /// @param hasClassification whether rows begin with a classification token
-    AnswerFinder(QuestionEncoder encoder, boolean hasClassification) {
-        this.encoder = encoder;
-        this.hasClassification = hasClassification;
-    }
+    private AnswerFinder() {}
 
     /// What is found in the records, in their order.
-    List<Spans> find(List<TaskRecord<EncodedQuestion, Parameters>> records, SpanModel model) {
+    static List<Spans> find(List<TaskRecord<EncodedQuestion, Parameters>> records, SpanModel model) {
         var searches = new ArrayList<SpanSearch>();
         var waiting = new ArrayList<Window>();
         int longest = 0;
         for (var asked : records) {
             var record = asked.input();
-            searches.add(new SpanSearch(asked.parameters(), hasClassification, record.tokens()));
+            searches.add(new SpanSearch(asked.parameters(), record.template().hasClassification(), record.context()));
             for (int w = 0; w < record.windows().count(); w++) {
-                var window = new Window(record, w, encoder.row(record, w), searches.getLast());
+                var window = new Window(record, w, record.row(w), searches.getLast());
                 int length = Math.max(longest, window.row.size());
                 if (!waiting.isEmpty() && waiting.size() >= model.rowsOfAForward(length)) {
                     predict(waiting, model);
@@ -49,7 +42,7 @@ final class AnswerFinder {
 
     /// Runs the waiting windows through the model and empties the list. A long context takes many
     /// forwards, so this is the place to stop when no caller waits for the answer.
-    private void predict(List<Window> waiting, SpanModel model) {
+    private static void predict(List<Window> waiting, SpanModel model) {
         if (Thread.currentThread().isInterrupted()) {
             throw new CancellationException("nobody waits for this batch any more");
         }
@@ -73,7 +66,7 @@ final class AnswerFinder {
             window.search.add(
                     logits,
                     r * columns,
-                    encoder.contextOffset(window.record),
+                    window.record.contextOffset(),
                     windows.start(window.number),
                     windows.end(window.number));
         }

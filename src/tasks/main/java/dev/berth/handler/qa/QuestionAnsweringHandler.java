@@ -1,7 +1,9 @@
 package dev.berth.handler.qa;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.RowModel;
 import dev.berth.handler.task.TaskHandler;
 import dev.berth.handler.task.TaskInput;
@@ -48,7 +50,6 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
 
     private final Tokenizer tokenizer;
     private final QuestionEncoder encoder;
-    private final AnswerFinder finder;
     private final SampleQuestion sample;
 
     public QuestionAnsweringHandler(Path modelDirectory) {
@@ -56,7 +57,11 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
         RowModel.check(artifact, TracedSpanModel.OUTPUTS);
         super(
                 artifact,
-                Parameters.reader(artifact),
+                new InputReader<>(
+                        artifact,
+                        Parameters.NAMES,
+                        (parameters, fields) -> parameters.with(fields, artifact.longestRow()),
+                        Parameters.defaults(artifact.longestRow())),
                 List.of("question", "context"),
                 List.of(
                         Column.ofTexts("answer"),
@@ -67,7 +72,6 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
         this.sample = new SampleQuestion(artifact);
         this.tokenizer = tokenizer(artifact);
         this.encoder = new QuestionEncoder(tokenizer, artifact.longestRow());
-        this.finder = new AnswerFinder(encoder, tokenizer.template().hasClassification());
     }
 
     /// Runs every shape, then the artifact's sample through all hooks.
@@ -85,6 +89,12 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
         return true;
     }
 
+    /// Several questions about one context, too.
+    @Override
+    protected JsonNode listed(JsonNode inputs, String name) {
+        return Question.listed(inputs, name);
+    }
+
     @Override
     protected Function<TaskInput<Parameters>, EncodedQuestion> reading() {
         var contexts = new HashMap<String, Tokens>();
@@ -96,7 +106,7 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
     public List<TaskRecord<EncodedQuestion, Parameters>> split(TaskRecord<EncodedQuestion, Parameters> record) {
         var whole = record.input();
         var windows = whole.windows();
-        int windowsOfAPiece = Math.max(1, TOKENS_OF_A_PIECE / (encoder.tokensBeside(whole) + windows.room()));
+        int windowsOfAPiece = Math.max(1, TOKENS_OF_A_PIECE / (whole.tokensBeside() + windows.room()));
         if (windows.count() <= windowsOfAPiece) {
             return List.of(record);
         }
@@ -111,16 +121,13 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
     /// The tokens of a record's windows.
     @Override
     public int length(TaskRecord<EncodedQuestion, Parameters> record) {
-        var question = record.input();
-        var windows = question.windows();
-        long tokens = windows.totalTokens() + (long) windows.count() * encoder.tokensBeside(question);
-        return (int) Math.min(Integer.MAX_VALUE, tokens);
+        return record.input().length();
     }
 
     /// Of a piece of a record the spans, of which [#join] makes answers.
     @Override
     public List<Object> predictFn(List<TaskRecord<EncodedQuestion, Parameters>> records, SpanModel model) {
-        var found = finder.find(records, model);
+        var found = AnswerFinder.find(records, model);
         return IntStream.range(0, records.size())
                 .<Object>mapToObj(i ->
                         records.get(i).input().windows().areAll() ? answer(records.get(i), found.get(i)) : found.get(i))

@@ -1,17 +1,14 @@
 package dev.berth.handler.qa;
 
-import dev.berth.handler.task.Row;
 import dev.berth.handler.task.TaskInput;
 import dev.berth.hooks.BadInputException;
 import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.RowTemplate;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Tokens;
-import java.util.Arrays;
 import java.util.Map;
 
-/// From questions to tokens, and from their windows to the rows that the model reads. Safe for use
-/// by many threads.
+/// From questions to tokens, and windows over those of the context. Safe for use by many threads.
 final class QuestionEncoder {
 
     /// The least tokens of a window where a context needs several: with fewer, a small request would
@@ -37,7 +34,7 @@ final class QuestionEncoder {
     QuestionEncoder(Tokenizer tokenizer, int longestRow) {
         this.tokenizer = tokenizer;
         this.template = tokenizer.template();
-        this.special = template.idsOfPair(new long[0], new long[0]).length;
+        this.special = template.specialOfPair();
         this.longestRow = longestRow;
     }
 
@@ -45,13 +42,11 @@ final class QuestionEncoder {
     EncodedQuestion encode(TaskInput<Parameters> input, Map<String, Tokens> contexts) {
         var question = Question.read(input);
         RequestMemory.charge(RECORD);
-        var parameters = input.parameters();
-        var questionIds = tokens(question, "question", question.question()).ids();
-        if (questionIds.length > parameters.maxQuestionLength()) {
-            questionIds = Arrays.copyOf(questionIds, parameters.maxQuestionLength());
-        }
-        int longest = Math.min(parameters.maxSequenceLength(), longestRow);
-        int room = longest - special - questionIds.length;
+        var rows = input.parameters().rows();
+        var asked = tokens(question, "question", question.question());
+        asked = asked.part(0, Math.min(asked.size(), rows.longestQuestion()));
+        int longest = Math.min(rows.longest(), longestRow);
+        int room = longest - special - asked.size();
         var context = contexts.computeIfAbsent(question.context(), text -> tokens(question, "context", text));
         int least = Math.min(LEAST_ROOM, context.size());
         if (room < least) {
@@ -59,53 +54,30 @@ final class QuestionEncoder {
                     ("%sparameters.max_seq_len: found %d, expected at least %d: the question takes %d tokens, "
                                     + "the special tokens %d, and a window of the context %d")
                             .formatted(
-                                    prefix(question),
-                                    longest,
-                                    longest - room + least,
-                                    questionIds.length,
-                                    special,
-                                    least));
+                                    prefix(question), longest, longest - room + least, asked.size(), special, least));
         }
-        RequestMemory.charge(ANSWER * parameters.spansOf(context.size()));
-        int stride = stride(question, parameters, longest, context.size(), room);
-        return new EncodedQuestion(question, questionIds, context, Windows.over(context.size(), room, stride));
+        RequestMemory.charge(ANSWER * input.parameters().spansOf(context.size()));
+        int stride = stride(question, rows, context.size(), room);
+        return new EncodedQuestion(question, asked, context, Windows.over(context.size(), room, stride), template);
     }
 
     /// The tokens that windows share: those of the pipeline, unless windows would hardly move on.
     /// Then an own stride is refused, and a default one is less.
-    private static int stride(Question question, Parameters parameters, int longest, int tokens, int room) {
+    private int stride(Question question, Parameters.Rows rows, int tokens, int room) {
         int most = Math.max(room / 2, room - LEAST_STEP);
-        if (!parameters.ownStride()) {
-            return Math.min(Math.min(parameters.docStride(), longest / 2), most);
+        if (!rows.isOwnStride()) {
+            return Math.min(Math.min(rows.stride(), Math.min(rows.longest(), longestRow) / 2), most);
         }
-        if (parameters.docStride() > most && tokens > room) {
+        if (rows.stride() > most && tokens > room) {
             throw new BadInputException(
                     "%sparameters.doc_stride: found %d, expected at most %d: a window holds %d tokens of the context, and moves on by %d or more"
-                            .formatted(prefix(question), parameters.docStride(), most, room, room - most));
+                            .formatted(prefix(question), rows.stride(), most, room, room - most));
         }
-        return Math.min(parameters.docStride(), most);
+        return Math.min(rows.stride(), most);
     }
 
     private static String prefix(Question question) {
         return question.name().isEmpty() ? "" : question.name() + ": ";
-    }
-
-    Row row(EncodedQuestion record, int window) {
-        int start = record.windows().start(window);
-        var context = Arrays.copyOfRange(
-                record.tokens().ids(), start, record.windows().end(window));
-        return new Row(
-                template.idsOfPair(record.ids(), context), template.typesOfPair(record.ids().length, context.length));
-    }
-
-    /// What stands in each window beside the context, in tokens.
-    int tokensBeside(EncodedQuestion record) {
-        return special + record.ids().length;
-    }
-
-    /// Where the context's tokens begin in the row.
-    int contextOffset(EncodedQuestion record) {
-        return template.secondOfPair(record.ids().length);
     }
 
     private Tokens tokens(Question question, String field, String text) {

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 /// Safe for use by many threads.
 ///
 /// @param <P> the parameters of the task
-public class InputReader<P> {
+public final class InputReader<P> {
 
     private final List<String> known;
     private final BiFunction<P, Fields, P> read;
@@ -40,21 +40,17 @@ public class InputReader<P> {
         }
     }
 
-    /// The inputs of a body, for a task that has more forms of a list.
-    ///
-    /// @param name what messages call them
-    protected JsonNode listed(JsonNode inputs, String name) {
-        return inputs;
-    }
-
     /// The inputs of a request, each to be read for itself, so that a bad line fails alone.
     ///
+    /// @param listed the inputs of a body by what messages call them, where a task has more forms of a
+    ///   list
     /// @param isAlone whether a body of a list of so many inputs is answered as one input alone
     /// @throws BadInputException when the body as a whole is a bad one
-    List<Supplier<TaskInput<P>>> inputs(Documents documents, IntPredicate isAlone) {
+    List<Supplier<TaskInput<P>>> inputs(
+            Documents documents, BiFunction<JsonNode, String, JsonNode> listed, IntPredicate isAlone) {
         return switch (documents) {
             case Documents.Body(var json) ->
-                body(json, isAlone)
+                body(json, listed, isAlone)
                         .<Supplier<TaskInput<P>>>map(input -> () -> input)
                         .toList();
             case Documents.Records(var records) ->
@@ -64,11 +60,12 @@ public class InputReader<P> {
         };
     }
 
-    private Stream<TaskInput<P>> body(JsonNode body, IntPredicate isAlone) {
+    private Stream<TaskInput<P>> body(
+            JsonNode body, BiFunction<JsonNode, String, JsonNode> listed, IntPredicate isAlone) {
         boolean named = body.isObject() && body.has("inputs");
         var name = named ? "inputs" : "body";
         var parameters = parameters(body.path("parameters"), "parameters");
-        var inputs = listed(named ? body.path("inputs") : body, name);
+        var inputs = listed.apply(named ? body.path("inputs") : body, name);
         if (!inputs.isArray()) {
             return Stream.of(new TaskInput<>(inputs, name, parameters, true));
         }

@@ -1,5 +1,6 @@
 package dev.berth.handler.task;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.TracedArtifact;
@@ -96,6 +97,13 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
         return ContentTypes.reading(request, OfDocuments.class).readDocuments(request, fields);
     }
 
+    /// The inputs of a body, for a task that has more forms of a list.
+    ///
+    /// @param name what messages call them
+    protected JsonNode listed(JsonNode inputs, String name) {
+        return inputs;
+    }
+
     /// Whether a body of a list of so many inputs is answered as one input alone.
     protected boolean isAlone(int inputs) {
         return false;
@@ -161,7 +169,7 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
 
     @Override
     public List<TaskRecord<T, P>> inputFn(InvocationRequest request) throws IOException {
-        var inputs = reader.inputs(documents(request), this::isAlone);
+        var inputs = reader.inputs(documents(request), this::listed, this::isAlone);
         var read = reading();
         return BadRecords.apart(request, inputs.size(), i -> {
             var input = inputs.get(i).get();
