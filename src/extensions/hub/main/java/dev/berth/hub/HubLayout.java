@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// Has `--model-dir` take a directory of Hugging Face that holds an ONNX file.
 public final class HubLayout implements ModelLayout {
@@ -24,7 +25,7 @@ public final class HubLayout implements ModelLayout {
             return Optional.empty();
         }
         var model = new HubModel(directory, Optional.empty());
-        HubTasks.describe(model);
+        HubTask.of(model);
         return Optional.of(model.description.set(WARNINGS, JsonText.tree(model.warnings)));
     }
 
@@ -33,7 +34,8 @@ public final class HubLayout implements ModelLayout {
             var names = JsonText.read(directory.resolve("config.json"))
                     .path("architectures")
                     .toString();
-            return HubTasks.ALL.stream().anyMatch(task -> !task.readsTokens() && names.contains(task.architecture));
+            return Stream.of(HubTask.values())
+                    .anyMatch(task -> !task.readsTokens() && names.contains(task.architecture));
         } catch (IOException _) {
             return false;
         }

@@ -33,7 +33,7 @@ final class HubModel {
     /// What that says of itself.
     final GraphNames graph;
 
-    /// What `model.json` says. [HubTasks] has the steps below write it.
+    /// What `model.json` says. [HubTask] has the steps below write it.
     final ObjectNode description = JsonNodeFactory.instance.objectNode();
 
     /// What was chosen and why, a line each.

@@ -155,7 +155,7 @@ public final class PackCommand implements Subcommand {
                     "--output %s: found something there, expected the name of a new directory".formatted(output));
         }
         var model = new HubModel(source, file);
-        var task = HubTasks.describe(model);
+        var task = HubTask.of(model);
         model.reasons.forEach(say);
         model.warnings.forEach(warning -> say.accept("warning: " + warning));
         Files.createDirectories(output.getParent());
@@ -169,7 +169,7 @@ public final class PackCommand implements Subcommand {
                 var name = source.relativize(candidate);
                 try {
                     var lighter = new HubModel(source, Optional.of(candidate));
-                    HubTasks.describe(lighter);
+                    HubTask.of(lighter);
                     var directory = write(lighter, unfinished.resolve(candidate.getFileName()));
                     var own = ask(trial, directory, lighter);
                     var agreement = trial.compare(answers, own);

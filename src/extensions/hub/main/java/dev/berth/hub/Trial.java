@@ -33,7 +33,7 @@ final class Trial {
     Trial(HubTask task, HubModel model) throws IOException {
         this.task = task;
         this.description = model.description;
-        this.requests = task.requests(passages(), model).stream().distinct().toList();
+        this.requests = task.requests(passages(), model).distinct().toList();
         this.sample = requests.getFirst().deepCopy().without("parameters");
     }
 

@@ -69,7 +69,7 @@ class SentenceFilesTest {
 
     private HubModel model() {
         var model = new HubModel(directory, Optional.empty());
-        HubTasks.describe(model);
+        HubTask.of(model);
         return model;
     }
 
