@@ -1,6 +1,7 @@
 package dev.berth.handler.tensor;
 
 import dev.berth.artifact.TensorArtifact;
+import dev.berth.content.BadRecords;
 import dev.berth.content.ContentType.OfTensors;
 import dev.berth.content.ContentType.ToTensors;
 import dev.berth.content.ContentTypes;
@@ -25,13 +26,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -65,21 +63,20 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(ToTensors.class);
     private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfTensors.class);
 
-    /// How the records of a request were written, and what is wrong with the bad ones by their
-    /// places. `inputFn` leaves it with the request for `outputFn`.
+    /// How the records of a request were written. `inputFn` leaves it with the request for `outputFn`.
     ///
     /// @param rows that the request is one record of; 0: its records are by themselves
     /// @param isArray whether these were sent as the array that the model takes
-    private record Written(Instances.Form form, SortedMap<Integer, String> rejected, int rows, boolean isArray) {
+    private record Written(Instances.Form form, int rows, boolean isArray) {
 
         private static final String NAME = Written.class.getName();
 
         /// What it is where a hook has taken the place of `inputFn`.
-        private static final Written AS_LIST = new Written(Instances.Form.LIST, Collections.emptySortedMap(), 0, false);
+        private static final Written AS_LIST = new Written(Instances.Form.LIST, 0, false);
     }
 
     /// What a request has.
-    private record Read(List<List<Tensor>> records, SortedMap<Integer, String> rejected, Instances.Form form) {}
+    private record Read(List<List<Tensor>> records, Instances.Form form) {}
 
     private final TensorArtifact artifact;
     private final boolean isOfMlflow;
@@ -205,13 +202,12 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         boolean isArray = isWhole
                 && read.form == Instances.Form.ONE
                 && batching.hasRows(rows.getFirst().getFirst());
-        request.attributes()
-                .put(Written.NAME, new Written(read.form, read.rejected, isWhole ? rows.size() : 0, isArray));
+        request.attributes().put(Written.NAME, new Written(read.form, isWhole ? rows.size() : 0, isArray));
         if (!isWhole) {
             return rows;
         }
-        if (!read.rejected.isEmpty() && !batching.haveParts(outputNames())) {
-            throw new BadInputException(read.rejected.firstEntry().getValue());
+        if (!batching.haveParts(outputNames())) {
+            BadRecords.requireNone(request);
         }
         return List.of(isArray ? new WholeRequest(rows.getFirst()) : WholeRequest.of(rows));
     }
@@ -219,21 +215,10 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     private Read read(InvocationRequest request) throws IOException {
         var inputs = known.inputs();
         var read = ContentTypes.reading(request, ToTensors.class).readTensors(request, inputs);
-        var records = new ArrayList<List<Tensor>>(read.count());
-        var rejected = new TreeMap<Integer, String>();
-        for (int i = 0; i < read.count(); i++) {
-            try {
-                records.add(inputs.table().shaped(read.at(i)));
-            } catch (BadInputException e) {
-                if (!ContentTypes.keepsBadRecords(request)) {
-                    throw e;
-                }
-                rejected.put(i, e.getMessage());
-            }
-        }
+        var records = BadRecords.apart(request, read.count(), i -> inputs.table().shaped(read.at(i)));
         // As MLflow answers, whose clients take nothing else.
         var form = isOfMlflow && read.form() != Instances.Form.ONE ? Instances.Form.INSTANCES : read.form();
-        return new Read(records, rejected, form);
+        return new Read(records, form);
     }
 
     private boolean isMerged(List<Tensor> record) {
@@ -268,22 +253,24 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         return ContentTypes.writing(request, OfTensors.class)
                 .writeTensors(
                         written.rows == 0
-                                ? predicted(predictions, written, false)
-                                : whole(predictions.getFirst(), written),
+                                ? predicted(predictions, written, request, false)
+                                : whole(predictions.getFirst(), written, request),
                         request.accept());
     }
 
-    private TensorPredictions predicted(List<List<Tensor>> predictions, Written written, boolean isWhole) {
-        return new TensorPredictions(predictions, outputNames(), written.form, written.rejected, known.none(), isWhole);
+    private TensorPredictions predicted(
+            List<List<Tensor>> predictions, Written written, InvocationRequest request, boolean isWhole) {
+        var bad = BadRecords.of(request);
+        return new TensorPredictions(predictions, outputNames(), written.form, bad, known.none(), isWhole);
     }
 
     /// The outputs of a request as they are; by rows where they have a part for each, so that the
     /// answer has the form of the request.
-    private TensorPredictions whole(List<Tensor> outputs, Written written) {
+    private TensorPredictions whole(List<Tensor> outputs, Written written, InvocationRequest request) {
         var names = names(outputs);
         if (!written.isArray && batching.haveParts(names)) {
             try {
-                return predicted(axes.parts(outputs, names, written.rows), written, false);
+                return predicted(axes.parts(outputs, names, written.rows), written, request, false);
             } catch (RowCheck.NoRowsException _) {
                 // The file has promised too much.
             }
@@ -294,7 +281,7 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         var answer = isOfOne
                 ? outputs.stream().map(output -> output.unstack().getFirst()).toList()
                 : outputs;
-        return predicted(List.of(answer), written, !isOfOne);
+        return predicted(List.of(answer), written, request, !isOfOne);
     }
 
     /// Small models gain from batches on any device, if they may have any.
