@@ -109,7 +109,7 @@ class ModelMemoryTest {
                         return this;
                     }
                 });
-        var first = CompletableFuture.runAsync(() -> load(store, "first", TestServer.SAMPLE_ARTIFACT));
+        var first = CompletableFuture.runAsync(() -> store.load("first", TestServer.SAMPLE_ARTIFACT));
         gate.awaitArrival();
         // 108 MB less the 68.6 that the first one may still take.
         assertThatThrownBy(() -> store.load("second", TestServer.SAMPLE_ARTIFACT))
@@ -234,14 +234,6 @@ class ModelMemoryTest {
         assertThat(thrown)
                 .isInstanceOfSatisfying(
                         ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.INSUFFICIENT_MEMORY));
-    }
-
-    private static void load(ManyModels store, String name, Path directory) {
-        try {
-            store.load(name, directory);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     private ManyModels store(Function<Path, InferenceHandler<?, ?, ?>> handler) {

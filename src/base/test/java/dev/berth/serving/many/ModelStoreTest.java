@@ -13,7 +13,7 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.HookLimits;
-import dev.berth.serving.many.ModelVersion.Order;
+import dev.berth.serving.many.ModelVersion.Artifact;
 import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.testing.TextHandler;
 import java.nio.file.Path;
@@ -102,7 +102,7 @@ class ModelStoreTest {
 
     private List<ModelVersion> begin(String name, int count) {
         return IntStream.range(0, count)
-                .mapToObj(i -> store.begin(new Order(name + i, NOWHERE, Optional.empty(), false), Optional.empty()))
+                .mapToObj(i -> store.begin(new Artifact(name + i, NOWHERE, Optional.empty()), false, Optional.empty()))
                 .toList();
     }
 

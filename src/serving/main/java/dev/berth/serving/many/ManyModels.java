@@ -4,7 +4,7 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.many.ModelVersion.Order;
+import dev.berth.serving.many.ModelVersion.Artifact;
 import dev.berth.serving.many.ModelVersion.State;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,10 +13,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,42 +33,6 @@ public final class ManyModels implements Served {
     /// @param problem why it can't serve, or what is wrong besides
     public record Entry(String name, Path directory, Optional<String> status, Optional<String> problem) {}
 
-    /// An artifact of the directory. The thread that looks writes what it sees, any thread what it
-    /// begins to load.
-    static final class Artifact {
-
-        final String name;
-        final Path directory;
-
-        /// As they were at the last two looks.
-        volatile ArtifactFiles files;
-
-        /// The version whose load has begun last.
-        volatile Optional<ModelVersion> last = Optional.empty();
-
-        volatile boolean removed;
-
-        Artifact(String name, Path directory, ArtifactFiles files) {
-            this.name = name;
-            this.directory = directory;
-            this.files = files;
-        }
-
-        /// Whether somebody has begun to load the files that are there now.
-        boolean isTried() {
-            return last.flatMap(version -> version.order.files())
-                    .filter(files::equals)
-                    .isPresent();
-        }
-
-        /// Why the files that are there now could not be loaded.
-        private Optional<ServingException> failure() {
-            return last.filter(_ -> isTried())
-                    .flatMap(version -> version.failure)
-                    .filter(why -> why.type() != ErrorType.CONFLICT);
-        }
-    }
-
     private static final Logger log = LoggerFactory.getLogger(ManyModels.class);
 
     final ModelStore store;
@@ -80,6 +41,8 @@ public final class ManyModels implements Served {
     private final Optional<Path> root;
 
     private final boolean hasOne;
+
+    /// Those of the directory.
     final Map<String, Artifact> artifacts = new ConcurrentHashMap<>();
 
     /// @param root absolute
@@ -105,24 +68,33 @@ public final class ManyModels implements Served {
         return root.isPresent();
     }
 
+    /// A load's failure is told as one of the model: it is not the request that is wrong. What is wrong
+    /// with the files stays wrong, so nobody should try again soon.
     @Override
     public ServedModel.Visit enter(String name, Deadline deadline) {
-        return enter(hasOne ? NAME : name, deadline, ManyModels::forRequest);
+        try {
+            return enterLoaded(hasOne ? NAME : name, deadline);
+        } catch (ServingException e) {
+            throw switch (e.type()) {
+                case BAD_INPUT -> ErrorType.INTERNAL.because(e.getMessage(), e);
+                case DEADLINE_EXCEEDED -> ErrorType.NOT_READY.because(e.getMessage(), e);
+                default -> e;
+            };
+        }
     }
 
     /// Waits until a model is loaded, as a request for it does.
     ///
     /// @throws ServingException why it can't be loaded, as [#load] does
     public void awaitLoaded(String name, Deadline deadline) {
-        enter(name, deadline, UnaryOperator.identity()).close();
+        enterLoaded(name, deadline).close();
     }
 
-    /// @param told what a load's failure is for the caller
-    private ServedModel.Visit enter(String name, Deadline deadline, UnaryOperator<ServingException> told) {
+    private ServedModel.Visit enterLoaded(String name, Deadline deadline) {
         while (true) {
             var found = store.find(name);
             if (found.isEmpty()) {
-                beginUnlessBroken(find(name).orElseThrow(() -> unknown(name)), told);
+                beginUnlessBroken(find(name).orElseThrow(() -> unknown(name)));
                 continue;
             }
             var version = found.get();
@@ -133,7 +105,7 @@ public final class ManyModels implements Served {
                 throw version.notReady(State.LATE.text);
             }
             try {
-                return version.model.enter(() -> awaitLoaded(version, deadline, told));
+                return version.model.enter(() -> version.await(version.loaded, deadline));
             } catch (ServingException e) {
                 if (version.state() != State.UNLOADING || store.isStopped()) {
                     throw e;
@@ -146,19 +118,11 @@ public final class ManyModels implements Served {
         }
     }
 
-    private static void awaitLoaded(ModelVersion version, Deadline deadline, UnaryOperator<ServingException> told) {
-        try {
-            version.await(version.loaded, deadline);
-        } catch (ServingException e) {
-            throw version.loaded.isCompletedExceptionally() ? told.apply(e) : e;
-        }
-    }
-
-    private void beginUnlessBroken(Artifact artifact, UnaryOperator<ServingException> told) {
+    private void beginUnlessBroken(Artifact artifact) {
         // What is wrong with the files stays wrong. Hooks and memory may be better off the next time.
         var broken = artifact.failure().filter(why -> why.type() == ErrorType.BAD_INPUT);
         if (broken.isPresent()) {
-            throw told.apply(broken.get());
+            throw broken.get();
         }
         try {
             begin(artifact, true, Optional.empty());
@@ -169,15 +133,9 @@ public final class ManyModels implements Served {
         }
     }
 
-    /// Begins to load what is there now.
-    ///
-    /// @param evicts whether idle models make way for it
-    /// @param before a version that serves, whose place it takes
-    /// @throws ServingException `CONFLICT` when somebody else was first
+    /// See [ModelStore#begin].
     ModelVersion begin(Artifact artifact, boolean evicts, Optional<ModelVersion> before) {
-        var order = new Order(artifact.name, artifact.directory, Optional.of(artifact.files), evicts);
-        var version = store.begin(order, before);
-        artifact.last = Optional.of(version);
+        var version = store.begin(artifact, evicts, before);
         var _ = version.loaded.whenComplete((_, e) -> {
             if (e == null) {
                 return;
@@ -196,17 +154,7 @@ public final class ManyModels implements Served {
     /// The version of an artifact that holds its name. Another model may, if `POST /models` has loaded
     /// it from elsewhere.
     Optional<ModelVersion> served(Artifact artifact) {
-        return store.find(artifact.name).filter(version -> version.order.files().isPresent());
-    }
-
-    /// A load's failure, for a caller who has only asked the model: it is not the request that is
-    /// wrong. What is wrong with the files stays wrong, so nobody should try again soon.
-    private static ServingException forRequest(ServingException e) {
-        return switch (e.type()) {
-            case BAD_INPUT -> ErrorType.INTERNAL.because(e.getMessage(), e);
-            case NOT_FOUND, DEADLINE_EXCEEDED -> ErrorType.NOT_READY.because(e.getMessage(), e);
-            default -> e;
-        };
+        return store.find(artifact.name).filter(version -> version.files.isPresent());
     }
 
     private ServingException unknown(String name) {
@@ -233,28 +181,25 @@ public final class ManyModels implements Served {
     ///
     /// @throws ServingException `CONFLICT`, `NOT_FOUND`, `BAD_INPUT`, `INSUFFICIENT_MEMORY`,
     ///   `DEADLINE_EXCEEDED`, `NOT_READY`, `INTERNAL`
-    public Entry load(String name, Path directory) throws InterruptedException {
+    public Entry load(String name, Path directory) {
         var absolute = directory.toAbsolutePath().normalize();
-        var artifact = find(name);
-        if (artifact.isPresent()) {
-            if (!absolute.equals(artifact.get().directory)) {
-                throw ErrorType.CONFLICT.because("model \"%s\" is the one of %s, and can't be loaded from %s"
-                        .formatted(name, artifact.get().directory, directory));
-            }
-            begin(artifact.get(), true, Optional.empty()).awaitLoaded();
-            return describe(name);
+        var artifact = find(name).orElseGet(() -> new Artifact(name, directory, Optional.empty()));
+        if (artifact.files.isEmpty()) {
+            requireLoadable(directory, absolute);
+        } else if (!absolute.equals(artifact.directory)) {
+            throw ErrorType.CONFLICT.because("model \"%s\" is the one of %s, and can't be loaded from %s"
+                    .formatted(name, artifact.directory, directory));
         }
+        var version = begin(artifact, root.isPresent(), Optional.empty());
+        version.awaitLoaded();
+        return entry(version);
+    }
+
+    private void requireLoadable(Path directory, Path absolute) {
         if (root.isPresent() && !absolute.startsWith(root.get())) {
             throw ErrorType.BAD_INPUT.because("url: found %s, expected a directory below %s, which --models names"
                     .formatted(directory, root.get()));
         }
-        requireDirectory(directory);
-        var version = store.begin(new Order(name, directory, Optional.empty(), root.isPresent()), Optional.empty());
-        version.awaitLoaded();
-        return entry(version, Optional.empty(), version.model.problem());
-    }
-
-    private static void requireDirectory(Path directory) {
         if (!Files.exists(directory)) {
             throw ErrorType.NOT_FOUND.because(
                     "url: found nothing at %s, expected the directory of a model artifact".formatted(directory));
@@ -272,7 +217,7 @@ public final class ManyModels implements Served {
     public Entry unload(String name) throws InterruptedException {
         var version = store.find(name).filter(store::beginUnload).orElseThrow(() -> notLoaded(name));
         store.awaitUnloaded(version);
-        return entry(version, Optional.empty(), Optional.empty());
+        return new Entry(name, version.artifact.directory, Optional.empty(), Optional.empty());
     }
 
     /// @throws ServingException `NOT_FOUND` when there is no such model
@@ -289,45 +234,41 @@ public final class ManyModels implements Served {
                 // The platform wants no more than names of a listing.
                 .map(entry -> root.isPresent()
                         ? entry
-                        : new Entry(entry.name, entry.directory, entry.status, Optional.empty()))
+                        : new Entry(entry.name, entry.directory, Optional.empty(), Optional.empty()))
                 .toList();
     }
 
     private Optional<Entry> entry(String name) {
         var artifact = find(name);
         var version = store.find(name).filter(known -> artifact.isEmpty() || known.state() != State.UNLOADING);
-        if (root.isEmpty()) {
-            return version.filter(ModelVersion::isReady)
-                    .map(ready -> entry(ready, Optional.empty(), ready.model.problem()));
-        }
-        return version.map(this::entry).or(() -> artifact.map(ManyModels::entry));
+        return root.isEmpty()
+                ? version.filter(ModelVersion::isReady).map(this::entry)
+                : version.map(this::entry).or(() -> artifact.map(ManyModels::entry));
     }
 
     private static Entry entry(Artifact artifact) {
         var failure = artifact.failure().map(Throwable::getMessage);
-        return new Entry(
-                artifact.name, artifact.directory, Optional.of(failure.isPresent() ? "failed" : "not loaded"), failure);
+        var status = failure.isPresent() ? "failed" : "not loaded";
+        return new Entry(artifact.name, artifact.directory, Optional.of(status), failure);
     }
 
     private Entry entry(ModelVersion version) {
-        return switch (version.state()) {
-            case LOADING, LATE -> entry(version, Optional.of("loading"), Optional.empty());
-            case READY ->
-                entry(version, Optional.of("loaded"), version.model.problem().or(() -> newerFailure(version)));
-            case UNLOADING -> entry(version, Optional.of("not loaded"), Optional.empty());
+        var state = version.state();
+        var status = switch (state) {
+            case LOADING, LATE -> "loading";
+            case READY -> "loaded";
+            case UNLOADING -> "not loaded";
         };
-    }
-
-    private static Entry entry(ModelVersion version, Optional<String> status, Optional<String> problem) {
-        return new Entry(version.name(), version.order.directory(), status, problem);
+        return new Entry(
+                version.name(),
+                version.artifact.directory,
+                root.map(_ -> status),
+                state == State.READY ? version.model.problem().or(() -> newerFailure(version)) : Optional.empty());
     }
 
     /// Why a model serves another version than the one that is there.
-    private Optional<String> newerFailure(ModelVersion version) {
-        return find(version.name())
-                .filter(_ -> version.order.files().isPresent())
-                .flatMap(Artifact::failure)
-                .map(why -> "serves the version before: " + why.getMessage());
+    private static Optional<String> newerFailure(ModelVersion version) {
+        return version.artifact.failure().map(why -> "serves the version before: " + why.getMessage());
     }
 
     /// Of many models, one that can't serve is no problem of the others.
@@ -347,21 +288,11 @@ public final class ManyModels implements Served {
 
     @Override
     public Collection<ServedModel> all() {
-        return store.versions().map(version -> version.model).toList();
+        return store.all();
     }
 
-    /// All of them at the same time, each on a thread of its own.
     @Override
     public void close(Duration drain) throws Exception {
-        store.stop();
-        var closings = all().stream()
-                .<Callable<Boolean>>map(model -> () -> model.close(drain))
-                .toList();
-        var factory = Thread.ofPlatform().name("berth-unloader").daemon().factory();
-        try (var threads = Executors.newThreadPerTaskExecutor(factory)) {
-            for (var closing : threads.invokeAll(closings)) {
-                closing.get();
-            }
-        }
+        store.close(drain);
     }
 }

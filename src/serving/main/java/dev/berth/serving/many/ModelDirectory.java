@@ -2,7 +2,7 @@ package dev.berth.serving.many;
 
 import dev.berth.artifact.ArtifactFile;
 import dev.berth.error.ServingException;
-import dev.berth.serving.many.ManyModels.Artifact;
+import dev.berth.serving.many.ModelVersion.Artifact;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
@@ -106,8 +106,7 @@ public final class ModelDirectory implements AutoCloseable {
                     models.begin(models.artifacts.get(name), false, Optional.empty())
                             .awaitLoaded();
                 } catch (ServingException e) {
-                    // The store has logged it, and GET /models says it.
-                    log.debug("not loaded at start", e);
+                    log.debug("not loaded at start, as the store has logged and GET /models says", e);
                 }
             }
         }
@@ -185,9 +184,9 @@ public final class ModelDirectory implements AutoCloseable {
     private void saw(String name, ArtifactFiles files, boolean first) {
         var artifact = models.artifacts.computeIfAbsent(name, _ -> {
             log.debug("model \"{}\" is in {}", name, root);
-            return new Artifact(name, isArtifact ? root : root.resolve(name), files);
+            return new Artifact(name, isArtifact ? root : root.resolve(name), Optional.of(files));
         });
-        artifact.files = files;
+        artifact.files = Optional.of(files);
         artifact.removed = false;
         if (!first && !artifact.isTried()) {
             update(artifact);
@@ -219,8 +218,7 @@ public final class ModelDirectory implements AutoCloseable {
     /// it was edited.
     private boolean abandoned(ModelVersion serving, Artifact artifact) {
         var loading = Stream.concat(Stream.of(serving), artifact.last.stream())
-                .filter(version ->
-                        !version.loaded.isDone() && !version.order.files().equals(Optional.of(artifact.files)))
+                .filter(version -> !version.loaded.isDone() && !version.files.equals(artifact.files))
                 .findFirst();
         loading.ifPresent(models.store::abandon);
         return loading.isPresent();

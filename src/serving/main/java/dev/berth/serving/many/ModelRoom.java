@@ -117,7 +117,9 @@ public final class ModelRoom implements ModelStore.Loader {
             keep(model, needs(directory, files));
         } catch (Throwable e) {
             NativeHeap.trim();
-            var shortage = shortage(e);
+            var shortage = Thrown.chain(e)
+                    .filter(cause -> cause instanceof OutOfMemoryError || cause instanceof InsufficientMemoryException)
+                    .findFirst();
             if (shortage.isPresent()) {
                 throw ErrorType.INSUFFICIENT_MEMORY.because(
                         "model \"%s\" ran out of memory while it was loaded: %s"
@@ -158,20 +160,26 @@ public final class ModelRoom implements ModelStore.Loader {
     /// Unloads one idle model, where all of them together would be enough.
     private boolean evictOne(Shortage lack, ServedModel model, Optional<ModelStore> others)
             throws InterruptedException {
-        var idle = idle(model, others).filter(other -> kept(other, lack) > 0).toList();
-        if (idle.stream().mapToLong(other -> kept(other, lack)).sum() < lack.missing()) {
+        if (idle(model, lack, others) < lack.missing()) {
             return false;
         }
-        for (var other : idle) {
-            if (others.orElseThrow().evict(other)) {
+        for (var other : evictable(model, others)) {
+            if (kept(other.model, lack) > 0 && others.orElseThrow().evict(other)) {
                 return true;
             }
         }
         return false;
     }
 
-    private static Stream<ServedModel> idle(ServedModel model, Optional<ModelStore> others) {
-        return others.stream().flatMap(store -> store.evictableFor(model.name()).stream());
+    private static List<ModelVersion> evictable(ServedModel model, Optional<ModelStore> others) {
+        return others.map(store -> store.evictableFor(model)).orElse(List.of());
+    }
+
+    /// How much of what is short idle models keep.
+    private long idle(ServedModel model, Shortage lack, Optional<ModelStore> others) {
+        return evictable(model, others).stream()
+                .mapToLong(other -> kept(other.model, lack))
+                .sum();
     }
 
     private synchronized long kept(ServedModel model, Shortage lack) {
@@ -218,8 +226,7 @@ public final class ModelRoom implements ModelStore.Loader {
         if (others.isEmpty()) {
             return "unload another first";
         }
-        long idle = idle(model, others).mapToLong(other -> kept(other, lack)).sum();
-        return "idle models could free %d MB more".formatted(idle >> 20);
+        return "idle models could free %d MB more".formatted(idle(model, lack, others) >> 20);
     }
 
     /// A model may have taken what must stay free.
@@ -285,13 +292,6 @@ public final class ModelRoom implements ModelStore.Loader {
 
     private synchronized void end(ServedModel model) {
         loading.remove(model);
-    }
-
-    /// What says that the heap or a device had no memory, if that is why.
-    private static Optional<Throwable> shortage(Throwable e) {
-        return Thrown.chain(e)
-                .filter(cause -> cause instanceof OutOfMemoryError || cause instanceof InsufficientMemoryException)
-                .findFirst();
     }
 
     /// The files of an artifact and their sizes.

@@ -1,5 +1,6 @@
 package dev.berth.serving.many;
 
+import dev.berth.artifact.code.Thrown;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.memory.NativeHeap;
@@ -8,7 +9,7 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.ThreadPriority;
 import dev.berth.serving.hooks.HookLimits;
-import dev.berth.serving.many.ModelVersion.Order;
+import dev.berth.serving.many.ModelVersion.Artifact;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
@@ -16,8 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -87,19 +90,21 @@ public final class ModelStore {
         this.drain = drain;
     }
 
-    /// Begins to load a model.
+    /// Begins to load what is there now.
     ///
+    /// @param evicts whether idle models make way for it
     /// @param before a version that serves: the new one takes its place when it is warm, and requests end
     ///   there. If it is gone by then, the new one goes too
     /// @throws ServingException `CONFLICT` when the name is taken, `TOO_MANY_LOADS` when too many
     ///   wait, `NOT_READY` when the server stops
-    ModelVersion begin(Order order, Optional<ModelVersion> before) {
-        var version = new ModelVersion(order, new ServedModel(order.name(), hooks, metrics), before);
+    ModelVersion begin(Artifact artifact, boolean evicts, Optional<ModelVersion> before) {
+        var name = artifact.name;
+        var version = new ModelVersion(artifact, evicts, new ServedModel(name, hooks, metrics), before);
         version.loader = thread("berth-loader", () -> load(version));
         version.unload = new FutureTask<>(() -> unload(version));
-        var other = before.isPresent() ? null : named.putIfAbsent(order.name(), version);
+        var other = before.isPresent() ? null : named.putIfAbsent(name, version);
         if (other != null) {
-            throw ErrorType.CONFLICT.because("model \"%s\" %s".formatted(order.name(), other.state().text));
+            throw ErrorType.CONFLICT.because("model \"%s\" %s".formatted(name, other.state().text));
         }
         versions.add(version);
         try {
@@ -117,6 +122,7 @@ public final class ModelStore {
             version.loaded.completeExceptionally(failure(version, e));
             throw e;
         }
+        artifact.last = Optional.of(version);
         // What comes of it is told to those that wait for the load.
         var _ = version.loaded
                 .copy()
@@ -127,7 +133,7 @@ public final class ModelStore {
                                 version,
                                 ErrorType.DEADLINE_EXCEEDED.because(
                                         "model \"%s\" was not loaded within %d s; its name is free again when the load has ended"
-                                                .formatted(version.name(), patience.toSeconds()),
+                                                .formatted(name, patience.toSeconds()),
                                         e));
                     }
                 });
@@ -154,40 +160,33 @@ public final class ModelStore {
 
     /// Runs on the version's own thread.
     private void load(ModelVersion version) {
-        MDC.put(ModelMetrics.LABEL, version.name());
+        var name = version.name();
+        var directory = version.artifact.directory;
+        MDC.put(ModelMetrics.LABEL, name);
         // Models that serve already have the cores first.
         ThreadPriority.lower();
         try {
             takeTurn(version);
             long start = System.nanoTime();
-            loader.load(
-                    version.model, version.order.directory(), Optional.of(this).filter(_ -> version.order.evicts()));
+            loader.load(version.model, directory, Optional.of(this).filter(_ -> version.evicts));
             if (version.loaded.complete(null)) {
                 takePlace(version);
                 log.info(
                         "model \"{}\" is loaded from {}, in {} ms",
-                        version.name(),
-                        version.order.directory(),
+                        name,
+                        directory,
                         TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
             } else {
                 version.model.close(Duration.ZERO);
-                log.warn(
-                        "model \"{}\" was loaded when nobody waited for it any more; it is freed again",
-                        version.name());
+                log.warn("model \"{}\" was loaded when nobody waited for it any more; it is freed again", name);
                 free(version);
             }
         } catch (Throwable e) {
-            for (var thrown = e; thrown != null; thrown = thrown.getCause()) {
-                metrics.caught(thrown);
-            }
+            Thrown.chain(e).forEach(metrics::caught);
             version.model.loadFailed(e);
             var why = failure(version, e);
             version.failure = Optional.of(why);
-            log.warn(
-                    "model \"{}\" could not be loaded from {}: {}",
-                    version.name(),
-                    version.order.directory(),
-                    e.getMessage());
+            log.warn("model \"{}\" could not be loaded from {}: {}", name, directory, e.getMessage());
             free(version);
             version.loaded.completeExceptionally(why);
         }
@@ -246,28 +245,24 @@ public final class ModelStore {
 
     /// Models that may make way for another one: the idle ones of a directory. The first has not been used
     /// for longest. Those of `POST /models` can't come back by themselves, so they stay.
-    List<ServedModel> evictableFor(String name) {
-        return named().filter(version -> version.isReady()
-                        && version.order.files().isPresent()
-                        && !version.name().equals(name))
-                .map(version -> version.model)
-                .filter(ServedModel::isIdle)
-                .sorted(Comparator.comparingLong(ServedModel::lastUsed))
+    List<ModelVersion> evictableFor(ServedModel model) {
+        return named().filter(version -> version.isReady() && version.files.isPresent() && version.model.isIdle())
+                .filter(version -> !version.name().equals(model.name()))
+                .sorted(Comparator.comparingLong(version -> version.model.lastUsed()))
                 .toList();
     }
 
     /// Unloads a model that is idle, so that there is room for another one; false: it is in use, or
     /// being unloaded.
-    boolean evict(ServedModel model) throws InterruptedException {
-        var found = versions().filter(version -> version.model == model).findFirst();
-        if (found.isEmpty() || !model.refuseNewIfIdle()) {
+    boolean evict(ModelVersion version) throws InterruptedException {
+        if (!version.model.refuseNewIfIdle()) {
             return false;
         }
         metrics.evictions.increment();
-        log.info("model \"{}\" makes way, because it has not been used for longest", model.name());
-        unloadAside(found.get());
+        log.info("model \"{}\" makes way, because it has not been used for longest", version.name());
+        unloadAside(version);
         try {
-            awaitUnloaded(found.get());
+            awaitUnloaded(version);
         } catch (ServingException e) {
             log.warn("{}", e.getMessage());
         }
@@ -323,13 +318,25 @@ public final class ModelStore {
         return named.values().stream();
     }
 
-    Stream<ModelVersion> versions() {
-        return versions.stream();
+    /// All that hold something, with every version of each.
+    List<ServedModel> all() {
+        return versions.stream().map(version -> version.model).toList();
     }
 
-    void stop() {
+    /// Refuses loads from now on, and those that are not done. Closes all models at the same time, each on
+    /// a thread of its own.
+    void close(Duration time) throws Exception {
         stopped = true;
         versions.forEach(version -> giveUp(version, stopping()));
+        var closings = all().stream()
+                .<Callable<Boolean>>map(model -> () -> model.close(time))
+                .toList();
+        var factory = Thread.ofPlatform().name("berth-unloader").daemon().factory();
+        try (var threads = Executors.newThreadPerTaskExecutor(factory)) {
+            for (var closing : threads.invokeAll(closings)) {
+                closing.get();
+            }
+        }
     }
 
     boolean isStopped() {

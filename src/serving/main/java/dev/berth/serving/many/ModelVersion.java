@@ -31,13 +31,48 @@ final class ModelVersion {
         }
     }
 
-    /// What is to be loaded.
-    ///
-    /// @param files those of a directory that is looked after; empty: `POST /models` has named it
-    /// @param evicts whether idle models make way for it
-    record Order(String name, Path directory, Optional<ArtifactFiles> files, boolean evicts) {}
+    /// What can be loaded under a name: an artifact of the directory that somebody looks after, or one
+    /// that `POST /models` has named.
+    static final class Artifact {
 
-    final Order order;
+        final String name;
+        final Path directory;
+
+        /// As they were at the last two looks, which the thread that looks writes. Empty: nobody looks.
+        volatile Optional<ArtifactFiles> files;
+
+        /// The version whose load has begun last, on any thread.
+        volatile Optional<ModelVersion> last = Optional.empty();
+
+        volatile boolean removed;
+
+        Artifact(String name, Path directory, Optional<ArtifactFiles> files) {
+            this.name = name;
+            this.directory = directory;
+            this.files = files;
+        }
+
+        /// Whether somebody has begun to load the files that are there now.
+        boolean isTried() {
+            return last.filter(version -> version.files.equals(files)).isPresent();
+        }
+
+        /// Why the files that are there now could not be loaded.
+        Optional<ServingException> failure() {
+            return last.filter(_ -> isTried())
+                    .flatMap(version -> version.failure)
+                    .filter(why -> why.type() != ErrorType.CONFLICT);
+        }
+    }
+
+    final Artifact artifact;
+
+    /// Those of the artifact that are loaded.
+    final Optional<ArtifactFiles> files;
+
+    /// Whether idle models make way for it.
+    final boolean evicts;
+
     final ServedModel model;
 
     /// The version that it takes the place of, until it has. Only for the loader.
@@ -58,14 +93,16 @@ final class ModelVersion {
     /// Why it could not be loaded. Set before its name is free.
     volatile Optional<ServingException> failure = Optional.empty();
 
-    ModelVersion(Order order, ServedModel model, Optional<ModelVersion> before) {
-        this.order = order;
+    ModelVersion(Artifact artifact, boolean evicts, ServedModel model, Optional<ModelVersion> before) {
+        this.artifact = artifact;
+        this.files = artifact.files;
+        this.evicts = evicts;
         this.model = model;
         this.before = before;
     }
 
     String name() {
-        return order.name;
+        return artifact.name;
     }
 
     State state() {
@@ -81,20 +118,20 @@ final class ModelVersion {
     }
 
     /// Waits until the load has ended. That takes no longer than it may.
-    void awaitLoaded() throws InterruptedException {
-        try {
-            loaded.get();
-        } catch (ExecutionException e) {
-            throw (ServingException) e.getCause();
-        }
+    void awaitLoaded() {
+        await(loaded, Long.MAX_VALUE);
     }
 
     /// Has a request wait until it is loaded, or has left its name.
     ///
     /// @throws ServingException why it could not be loaded; `NOT_READY` at the deadline
     void await(CompletableFuture<Void> event, Deadline deadline) {
+        await(event, deadline.nanosLeft());
+    }
+
+    private void await(CompletableFuture<Void> event, long nanos) {
         try {
-            event.get(Math.max(0, deadline.nanosLeft()), TimeUnit.NANOSECONDS);
+            event.get(Math.max(0, nanos), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             throw notReady(state().text + " still; that goes on, ask again");
         } catch (ExecutionException e) {
