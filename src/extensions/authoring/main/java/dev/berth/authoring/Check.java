@@ -10,7 +10,6 @@ import dev.berth.engine.Graph;
 import dev.berth.engine.Machine;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
-import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.TransformHandler;
 import dev.berth.serving.hooks.Rehearsal;
@@ -153,10 +152,10 @@ public final class Check {
                                 accept.equals(config.http().defaultAccept()) ? "no Accept" : "Accept " + accept,
                                 seconds(config.batching().timeout()),
                                 answer.response().contentType()));
-        var checked = isAsExpected(sample, model.handler(), answer.response())
-                ? " (checked against sample-response.json)"
-                : "";
-        say("sample", SampleRequest.shown(answer.response()) + checked);
+        boolean checked = within(model, sample, () -> sample.check(model, answer));
+        say(
+                "sample",
+                SampleRequest.shown(answer.response()) + (checked ? " (checked against sample-response.json)" : ""));
         // The record of a TransformHandler is a whole request, whose body can be read once.
         if (!(model.handler() instanceof TransformHandler<?>)
                 && !answer.records().isEmpty()) {
@@ -203,14 +202,6 @@ public final class Check {
 
     private static String seconds(Duration time) {
         return new DecimalFormat("0.###").format(time.toNanos() / 1e9);
-    }
-
-    /// A handler that checks the sample has compared what the model answers. What a hook of one's own
-    /// makes of that answer is another matter.
-    private static boolean isAsExpected(
-            SampleRequest sample, InferenceHandler<?, ?, ?> handler, InvocationResponse response)
-            throws StartException {
-        return SampleRequest.isAskedBy(handler) ? sample.response().isPresent() : sample.check(response);
     }
 
     /// The batch sizes above 1 that are worth a try: the powers of two, and the largest that the

@@ -2,7 +2,6 @@ package dev.berth.handler.qa;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.artifact.ModelArtifact;
-import dev.berth.artifact.ModelArtifactException;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.RowModel;
 import dev.berth.handler.task.TaskHandler;
@@ -19,6 +18,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Extractive question answering: finds the answer to a question in a context, and where it stands
 /// there.
@@ -48,9 +50,16 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
 
     private static final long SPAN = 160;
 
+    /// Among so many answers to the sample that of the trace must be.
+    private static final int BEST = 5;
+
+    /// A score of the sample's answer that moves by more is worth a word.
+    private static final double TOLERANCE = 0.1;
+
+    private static final Logger log = LoggerFactory.getLogger(QuestionAnsweringHandler.class);
+
     private final Tokenizer tokenizer;
     private final QuestionEncoder encoder;
-    private final SampleQuestion sample;
 
     public QuestionAnsweringHandler(Path modelDirectory) {
         var artifact = ModelArtifact.open(modelDirectory);
@@ -69,24 +78,57 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
                         Column.of("start", ElementType.INT64),
                         Column.of("end", ElementType.INT64)),
                 (accelerator, graphs) -> new TracedSpanModel(new RowModel(artifact, accelerator, graphs)));
-        this.sample = new SampleQuestion(artifact);
         this.tokenizer = tokenizer(artifact);
         this.encoder = new QuestionEncoder(tokenizer, artifact.longestRow());
     }
 
-    /// Runs every shape, then the artifact's sample through all hooks.
-    ///
-    /// @throws ModelArtifactException also when what the model answered to the sample when it was
-    ///   traced is no longer among its best answers
     @Override
-    protected void warmUp(SpanModel model) throws Exception {
+    protected void warmUp(SpanModel model) {
         model.warmUp();
-        sample.ask(this, model);
     }
 
+    /// Rounding differs from one processor to another, and int8 amplifies that: it may reorder the best
+    /// answers, but not bring a bad one to the front. A `predictFn` that answers with something else has
+    /// its own idea of what is right.
     @Override
-    public boolean checksSample() {
-        return true;
+    public boolean acceptsSample(
+            JsonNode expected, List<TaskRecord<EncodedQuestion, Parameters>> sample, SpanModel model) {
+        var record = sample.getFirst();
+        var traced = expected.isArray() ? expected.path(0) : expected;
+        var found = answers(record, model);
+        if (found.isEmpty() || isClose(found.getFirst(), traced)) {
+            return true;
+        }
+        // With more answers the scores are others, since more spans add up.
+        var best = answers(new TaskRecord<>(record.input(), record.parameters().withTopK(BEST)), model);
+        boolean accepts = best.stream().anyMatch(answer -> isSpan(answer, traced));
+        if (accepts) {
+            log.warn(
+                    "sample.json: the model answers {}, and when it was traced it answered {}, which is still among the best {}",
+                    found.getFirst(),
+                    traced,
+                    BEST);
+        }
+        return accepts;
+    }
+
+    /// None where a `predictFn` has made something else of it.
+    private List<Answer> answers(TaskRecord<EncodedQuestion, Parameters> record, SpanModel model) {
+        var answer = predictFn(List.of(record), model).getFirst();
+        return (answer instanceof List<?> several ? several.stream() : Stream.of(answer))
+                .filter(Answer.class::isInstance)
+                .map(Answer.class::cast)
+                .toList();
+    }
+
+    private static boolean isClose(Answer answer, JsonNode traced) {
+        return isSpan(answer, traced)
+                && Math.abs(answer.score() - traced.path("score").asDouble()) <= TOLERANCE;
+    }
+
+    private static boolean isSpan(Answer answer, JsonNode traced) {
+        return traced.path("start").asInt(-1) == answer.start()
+                && traced.path("end").asInt(-1) == answer.end();
     }
 
     /// Several questions about one context, too.

@@ -109,9 +109,12 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
         return false;
     }
 
-    /// Whether [#warmUpFn] asks the sample of the artifact and checks the answer, which may differ
-    /// more than numbers do. Else the server does.
-    public boolean checksSample() {
+    /// Whether the model answers the sample of the artifact well enough, where its response is not the
+    /// one that is expected.
+    ///
+    /// @param expected the document of `sample-response.json`
+    /// @param sample what `inputFn` has made of the sample, at least one record
+    public boolean acceptsSample(JsonNode expected, List<TaskRecord<T, P>> sample, M model) {
         return false;
     }
 
