@@ -16,29 +16,32 @@ import dev.berth.serving.hooks.LoadException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The sessions of one model. Requests of one session take turns; those of different ones know
-/// nothing of each other.
+/// The sessions of one model. Requests of one session take turns, in the order in which they came;
+/// those of different ones know nothing of each other.
 ///
 /// A session that is not used for its time to live ends. When sessions grow beyond what they may take
 /// together, those end that were not used for longest. A new session never takes the place of another
 /// one.
 ///
-/// A session ends in the turn of whoever ends it, or right after the turn that runs then: each that
-/// leaves its turn looks whether the session is to end.
+/// A session ends right after the turn that runs. Requests that wait for theirs find that it has ended.
 public final class SessionStore {
 
     /// Why a session ended. A label of the metrics.
@@ -61,91 +64,78 @@ public final class SessionStore {
     private final SessionRoom room;
     private final ModelMetrics metrics;
     private final Duration timeToLive;
-    private final Map<String, Session> sessions = new ConcurrentHashMap<>();
+
+    /// Guarded by the monitor, as all that changes in a session.
+    private final Map<String, Session> sessions = new HashMap<>();
+
+    private boolean stopped;
 
     /// The sessions whose values are not closed.
     private final InFlight open = new InFlight();
-
-    private volatile boolean stopped;
 
     private final class Session {
         private final String id = UUID.randomUUID().toString();
         private final Object value;
 
-        /// Requests have it in the order in which they came, first the one that opens the session.
-        private final SessionTurns turns = new SessionTurns();
-
         /// Ends it when it is not used. Not started where it may be idle for ever.
         private final Thread watch = Thread.ofVirtual().name("berth-sessions").unstarted(this::expire);
 
-        /// Why it is to end as soon as it is free; null: it goes on.
-        private final AtomicReference<Reason> ending = new AtomicReference<>();
+        /// Of the requests that wait for their turn: true when it has come, false when the session has
+        /// ended.
+        private final Queue<CompletableFuture<Boolean>> waiting = new ArrayDeque<>();
 
-        // Written by the one who has the turn.
-        private volatile long bytes;
-        private volatile long usedAt = System.nanoTime();
+        /// The first turn is that of the request that opens it.
+        private boolean inTurn = true;
+
+        /// Why it is to end as soon as it is free; null: it goes on.
+        private Reason ending;
+
+        private long bytes;
+        private long usedAt = System.nanoTime();
 
         private Session(Object value, long bytes) {
             this.value = value;
             this.bytes = bytes;
         }
 
-        private boolean isIdle() {
-            return turns.isFree() && ending.get() == null;
-        }
-
         private void expire() {
             try {
-                while (sessions.containsKey(id)) {
-                    turns.take(Long.MAX_VALUE);
-                    long left = usedAt + timeToLive.toNanos() - System.nanoTime();
-                    if (left <= 0) {
-                        ending.compareAndSet(null, Reason.EXPIRED);
-                    }
-                    leaveTurn();
-                    // During this turn a request that looked for an idle session has passed this one by.
-                    makeRoom();
+                for (long left = timeToLive.toNanos(); left > 0; left = left()) {
                     TimeUnit.NANOSECONDS.sleep(left);
                 }
+                goOn(this);
             } catch (InterruptedException e) {
                 log.trace("session {} has ended", id, e);
             }
         }
 
-        private void endIfIdle(Reason reason) {
-            if (turns.tryTake()) {
-                ending.compareAndSet(null, reason);
-                leaveTurn();
-            }
-        }
-
-        /// Ends it when it is free.
-        private void end(Reason reason) {
-            ending.compareAndSet(null, reason);
-            endIfFree();
-        }
-
-        private void leaveTurn() {
-            turns.leave();
-            endIfFree();
-        }
-
-        /// A request that has the turn meanwhile does the same when it leaves it. Requests that wait for
-        /// their turn find that the session has ended.
-        private void endIfFree() {
-            if (ending.get() != null && turns.tryTake()) {
-                boolean ends = sessions.remove(id, this);
-                turns.leave();
-                if (ends) {
-                    calls.closeSession(value);
-                    hasEnded();
+        /// Until it expires. From zero on it ends.
+        private long left() {
+            synchronized (SessionStore.this) {
+                long left = timeToLive.toNanos() - (inTurn ? 0 : System.nanoTime() - usedAt);
+                if (left <= 0) {
+                    endWhenFree(Reason.EXPIRED);
                 }
+                return left;
             }
+        }
+
+        private void endWhenFree(Reason reason) {
+            if (ending == null) {
+                ending = reason;
+            }
+        }
+
+        /// @return false: it had ended before
+        private boolean remove() {
+            waiting.forEach(turn -> turn.complete(false));
+            waiting.clear();
+            return sessions.remove(id, this);
         }
 
         private void hasEnded() {
             room.leave(bytes);
-            metrics.sessionClosed(ending.get().name().toLowerCase(Locale.ROOT));
+            metrics.sessionClosed(ending.name().toLowerCase(Locale.ROOT));
             open.leave();
             watch.interrupt();
         }
@@ -187,13 +177,13 @@ public final class SessionStore {
 
         /// Ends the session, when this turn is over. It may be called after [#close].
         public void end() {
-            session.end(Reason.CLOSED);
+            SessionStore.this.end(session, Reason.CLOSED);
         }
 
         /// Ends the session that was opened for a request which has failed: its caller does not know of
         /// it.
         public void fail() {
-            session.end(Reason.FAILED);
+            SessionStore.this.end(session, Reason.FAILED);
         }
 
         /// Ends the turn. Where a hook still works for the request, it ends when the hook does.
@@ -249,17 +239,24 @@ public final class SessionStore {
         }
         room.grow(session.bytes);
         open.enter();
-        sessions.put(session.id, session);
         metrics.sessionOpened();
-        if (stopped) {
-            session.ending.compareAndSet(null, Reason.STOPPED);
-            session.leaveTurn();
+        if (!add(session)) {
+            endTurn(session);
             throw ErrorType.NOT_READY.because("the model is stopping");
         }
         if (expires) {
             session.watch.start();
         }
         return new Turn(session);
+    }
+
+    /// @return false: it ends with its turn
+    private synchronized boolean add(Session session) {
+        sessions.put(session.id, session);
+        if (stopped) {
+            session.endWhenFree(Reason.STOPPED);
+        }
+        return !stopped;
     }
 
     /// Closes a session that comes too late.
@@ -285,21 +282,37 @@ public final class SessionStore {
     ///
     /// @throws ServingException `BAD_INPUT` where there is no such session, `DEADLINE_EXCEEDED`
     public Turn enter(String id, Deadline deadline) {
-        var session = Optional.ofNullable(sessions.get(id)).orElseThrow(SessionStore::unknown);
+        var turn = new CompletableFuture<Boolean>();
+        Session session;
+        synchronized (this) {
+            session = Optional.ofNullable(sessions.get(id)).orElseThrow(SessionStore::unknown);
+            session.waiting.add(turn);
+        }
+        goOn(session);
         try {
-            if (!session.turns.take(deadline.nanosLeft())) {
+            turn.get(Math.max(0, deadline.nanosLeft()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException _) {
+            if (giveUp(session, turn)) {
                 throw ErrorType.DEADLINE_EXCEEDED.because(
                         "the request's time ran out while another request was in its session");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw ErrorType.NOT_READY.because("the server is stopping", e);
+            if (giveUp(session, turn)) {
+                throw ErrorType.NOT_READY.because("the server is stopping", e);
+            }
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("turns do not fail", e);
         }
-        if (session.ending.get() != null) {
-            session.leaveTurn();
+        if (!turn.join()) {
             throw unknown();
         }
         return new Turn(session);
+    }
+
+    /// @return false: the turn has come meanwhile, or the session has ended
+    private synchronized boolean giveUp(Session session, CompletableFuture<Boolean> turn) {
+        return session.waiting.remove(turn);
     }
 
     private static ServingException unknown() {
@@ -312,9 +325,10 @@ public final class SessionStore {
     /// @throws ServingException `BAD_INPUT` where there is no such session, or what its `close` threw
     public void close(String id, Deadline deadline, Map<String, String> logContext) {
         var session = enter(id, deadline).session;
-        session.ending.compareAndSet(null, Reason.CLOSED);
-        sessions.remove(id);
-        session.turns.leave();
+        synchronized (this) {
+            session.endWhenFree(Reason.CLOSED);
+            session.remove();
+        }
         var closes = new AtomicBoolean();
         try {
             var _ = calls.start("close of the session", deadline, logContext, () -> {
@@ -333,12 +347,48 @@ public final class SessionStore {
         }
     }
 
+    /// Ends a session when it is free.
+    private void end(Session session, Reason reason) {
+        synchronized (this) {
+            session.endWhenFree(reason);
+        }
+        goOn(session);
+    }
+
+    private void endTurn(Session session) {
+        synchronized (this) {
+            session.inTurn = false;
+        }
+        goOn(session);
+    }
+
+    /// Gives the next request its turn in a session that is free, or ends the session.
+    private void goOn(Session session) {
+        synchronized (this) {
+            if (session.inTurn) {
+                return;
+            }
+            if (session.ending == null) {
+                var next = session.waiting.poll();
+                session.inTurn = next != null && next.complete(true);
+                return;
+            }
+            if (!session.remove()) {
+                return;
+            }
+        }
+        calls.closeSession(session.value);
+        session.hasEnded();
+    }
+
     private void leave(Session session) {
         long bytes = bytes(session);
-        room.grow(bytes - session.bytes);
-        session.bytes = bytes;
-        session.usedAt = System.nanoTime();
-        session.leaveTurn();
+        synchronized (this) {
+            room.grow(bytes - session.bytes);
+            session.bytes = bytes;
+            session.usedAt = System.nanoTime();
+        }
+        endTurn(session);
         makeRoom();
     }
 
@@ -348,14 +398,17 @@ public final class SessionStore {
             if (idle.isEmpty()) {
                 return;
             }
-            idle.get().endIfIdle(Reason.MEMORY);
+            goOn(idle.get());
         }
     }
 
-    private Optional<Session> oldestIdle() {
-        return sessions.values().stream()
-                .filter(Session::isIdle)
+    /// The session that was not used for longest. From now on it ends.
+    private synchronized Optional<Session> oldestIdle() {
+        var idle = sessions.values().stream()
+                .filter(session -> !session.inTurn)
                 .min(Comparator.comparingLong(session -> session.usedAt));
+        idle.ifPresent(session -> session.endWhenFree(Reason.MEMORY));
+        return idle;
     }
 
     private long bytes(Session session) {
@@ -376,8 +429,12 @@ public final class SessionStore {
     ///
     /// @return false: something is in one after `time`
     public boolean stop(Duration time) throws InterruptedException {
-        stopped = true;
-        sessions.values().forEach(session -> session.end(Reason.STOPPED));
+        List<Session> ending;
+        synchronized (this) {
+            stopped = true;
+            ending = List.copyOf(sessions.values());
+        }
+        ending.forEach(session -> end(session, Reason.STOPPED));
         return open.awaitNone(time);
     }
 }
