@@ -7,7 +7,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Writes the log on a thread of its own. Logging never waits, even when the log is not read: a
 /// pipe takes 64 KiB, and then a write blocks until its reader goes on.
@@ -25,8 +26,9 @@ final class LogWriter extends OutputStream {
     /// How long the end of the process waits for a slow reader.
     private static final int LAST_WRITES_SECONDS = 1;
 
+    private static final Logger log = LoggerFactory.getLogger(LogWriter.class);
+
     private final OutputStream out;
-    private final LongFunction<byte[]> lostLine;
 
     /// With those of the event that is being written.
     private final AtomicLong waitingBytes = new AtomicLong();
@@ -45,10 +47,8 @@ final class LogWriter extends OutputStream {
             Thread.ofPlatform().name("berth-log").daemon().factory(),
             new ThreadPoolExecutor.DiscardPolicy());
 
-    /// @param lostLine how the log says that so many events were lost
-    LogWriter(OutputStream out, LongFunction<byte[]> lostLine) {
+    LogWriter(OutputStream out) {
         this.out = out;
-        this.lostLine = lostLine;
         // There may be no memory for a thread when it is needed.
         thread.prestartCoreThread();
     }
@@ -95,10 +95,11 @@ final class LogWriter extends OutputStream {
         try {
             out.write(event);
             long lost = dropped.get() - said;
-            if (lost > 0 && waitingBytes.get() - event.length <= MOST_BYTES / 2) {
-                // It comes after what waited when they were lost.
-                enqueue(lostLine.apply(lost));
+            // The log is locked while it is closed.
+            if (lost > 0 && !thread.isShutdown() && waitingBytes.get() - event.length <= MOST_BYTES / 2) {
                 said += lost;
+                // It comes after what waited when they were lost.
+                log.warn("{} events of the log were lost, because nobody read it in time", lost);
             }
         } catch (IOException | OutOfMemoryError _) {
             dropped.incrementAndGet();

@@ -5,7 +5,6 @@ import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ConfiguratorRank;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.Layout;
 import ch.qos.logback.core.OutputStreamAppender;
 import ch.qos.logback.core.encoder.LayoutWrappingEncoder;
@@ -22,7 +21,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,15 +59,6 @@ public final class Logging extends ContextAwareBase implements Configurator {
 
     /// Sets the level and the stream, which is none of `System`'s: a hook can replace or close those.
     public static void configure(LogConfig config, OutputStream stream) {
-        configure(config, _ -> stream);
-    }
-
-    /// The same, and whoever logs never waits for those who read the stream.
-    static void configureWithoutWaiting(LogConfig config, OutputStream stream) {
-        configure(config, layout -> new LogWriter(stream, lost -> bytes(layout.doLayout(lostEvents(lost)))));
-    }
-
-    private static void configure(LogConfig config, Function<Layout<ILoggingEvent>, OutputStream> stream) {
         var context = context();
         var level = Level.toLevel(config.level().name());
         var root = context.getLogger(Logger.ROOT_LOGGER_NAME);
@@ -77,9 +66,10 @@ public final class Logging extends ContextAwareBase implements Configurator {
         context.getLoggerList().stream()
                 .filter(logger -> logger.getLevel() != null && level.isGreaterOrEqual(logger.getLevel()))
                 .forEach(logger -> logger.setLevel(level));
+        context.getLogger(LogWriter.class).setLevel(Level.WARN);
         if (root.detachAppender(APPENDER)) {
             var layout = config.format() == LogConfig.Format.JSON ? new JsonEvents() : new PlainEvents();
-            append(context, layout, stream.apply(layout));
+            append(context, layout, stream);
         }
     }
 
@@ -114,7 +104,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
     /// line.
     static void print(String line) {
         try {
-            stream().write(bytes(line + "\n"));
+            stream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -131,20 +121,6 @@ public final class Logging extends ContextAwareBase implements Configurator {
     /// Writes out what is still held, for a second at most, and ends logging.
     static void flush() {
         context().stop();
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
-    }
-
-    private static ILoggingEvent lostEvents(long lost) {
-        return new LoggingEvent(
-                Logging.class.getName(),
-                context().getLogger(LogWriter.class),
-                Level.WARN,
-                "{} events of the log were lost, because nobody read it in time",
-                null,
-                new Object[] {lost});
     }
 
     private static LoggerContext context() {

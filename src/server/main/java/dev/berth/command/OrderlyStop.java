@@ -48,7 +48,10 @@ public final class OrderlyStop {
     /// @param limit the longest that this may take; more than [#LAST_WORDS]
     void closes(AutoCloseable opened, Duration limit) {
         server = opened;
-        Thread.ofPlatform().name("berth-stop-watch").daemon().start(() -> watch(limit));
+        // Another thread says it, because what keeps the stop may keep the one that watches too.
+        var lastWords =
+                Thread.ofPlatform().name("berth-stop-forced").daemon().unstarted(() -> sayWhereItHangs(limit));
+        Thread.ofPlatform().name("berth-stop-watch").daemon().start(() -> watch(limit, lastWords));
     }
 
     /// Ends the process at once: an exit would tear libtorch down, which another thread may still be
@@ -73,21 +76,29 @@ public final class OrderlyStop {
         end(0);
     }
 
-    private void watch(Duration limit) {
+    private void watch(Duration limit, Thread lastWords) {
         awaitBegin();
         try {
             Thread.sleep(limit.minus(LAST_WORDS));
-            // Another thread says it, because whatever keeps the stop may keep this one too.
-            Thread.ofPlatform()
-                    .name("berth-stop-forced")
-                    .daemon()
-                    .start(() -> sayWhereItHangs(limit))
-                    .join(LAST_WORDS);
+        } catch (InterruptedException _) {
+            // The process ends all the same.
+        }
+        force(lastWords);
+    }
+
+    /// Ends the process with [#FORCED].
+    ///
+    /// @param lastWords says why, within a second. It is made before it is needed
+    static int force(Thread lastWords) {
+        try {
+            lastWords.start();
+            lastWords.join(LAST_WORDS);
         } catch (InterruptedException | Error _) {
             // The process ends all the same.
         } finally {
             Runtime.getRuntime().halt(FORCED);
         }
+        return FORCED;
     }
 
     private void awaitBegin() {

@@ -22,13 +22,11 @@ final class Pulse {
     /// One alone may be a process that was stopped and goes on.
     private static final int MISSES = 3;
 
-    private static final Duration LAST_WORDS = Duration.ofSeconds(1);
     private static final byte[] PING = "GET /ping HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
     private final InetSocketAddress address;
     private final Server server;
 
-    /// Made before it is needed: there may be no memory for it then.
     private final Thread lastWords =
             Thread.ofPlatform().name("berth-pulse").daemon().unstarted(Pulse::sayLastWords);
 
@@ -44,13 +42,7 @@ final class Pulse {
             Thread.sleep(INTERVAL);
             misses = beats() ? 0 : misses + 1;
         }
-        try {
-            lastWords.start();
-            lastWords.join(LAST_WORDS);
-        } finally {
-            Runtime.getRuntime().halt(OrderlyStop.FORCED);
-        }
-        return OrderlyStop.FORCED;
+        return OrderlyStop.force(lastWords);
     }
 
     private boolean beats() {

@@ -80,8 +80,8 @@ final class ServeCommand {
             // Of all that is to be done it takes the longest, so it comes first.
             engines(configuration.config()).forEach(Engine::preload);
             isJson = configuration.config().of(LogConfig.class).format() == LogConfig.Format.JSON;
-            Logging.configureWithoutWaiting(
-                    configuration.config().of(LogConfig.class), new FileOutputStream(FileDescriptor.out));
+            Logging.configure(
+                    configuration.config().of(LogConfig.class), new LogWriter(new FileOutputStream(FileDescriptor.out)));
             Logging.takeOverPrints();
             announce(configuration);
             return serve(configuration.config());

@@ -26,8 +26,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -48,15 +49,12 @@ public final class Server implements AutoCloseable {
 
     private final Health health;
     private final HttpServer http;
-    private final CompletableFuture<Void> ready = new CompletableFuture<>();
+
+    /// Ends when the model can serve, or never will.
+    private final FutureTask<Void> ready;
 
     /// Null until the devices are known.
     private volatile Workers workers;
-
-    /// What is left to be done when the listener starts.
-    private interface Start {
-        void run() throws Exception;
-    }
 
     /// Starts to listen and to load the model of the artifact with the hooks that it asks for; or to
     /// wait for models.
@@ -80,7 +78,7 @@ public final class Server implements AutoCloseable {
                 .toList();
         HookLimits hooks;
         HealthProbe probe;
-        Start start;
+        Callable<Void> start;
         var many = config.multiModel();
         if (own.isEmpty() && (many.enabled() || config.model().watch())) {
             // Models that come and go, or versions of one. /ping ignores a single model's failure.
@@ -113,21 +111,15 @@ public final class Server implements AutoCloseable {
         }
         this.health =
                 new Health(metrics, hooks, probe, served::all, config.batching().stuckAfter());
-        this.http = listen(start);
+        this.ready = new FutureTask<>(start);
+        this.http = listen();
     }
 
     /// The rest of the start goes on while the listener starts: each takes some tenths of a second.
-    private HttpServer listen(Start start) {
+    private HttpServer listen() {
         metrics.lostLogEvents(Logging::dropped);
         metrics.ready(() -> health.problem().isEmpty());
-        Thread.ofPlatform().name("berth-loader").daemon().start(() -> {
-            try {
-                start.run();
-                ready.complete(null);
-            } catch (Throwable e) {
-                ready.completeExceptionally(e);
-            }
-        });
+        Thread.ofPlatform().name("berth-loader").daemon().start(ready);
         HttpServer listening;
         try {
             listening = new HttpServer(
@@ -211,7 +203,7 @@ public final class Server implements AutoCloseable {
         log.info("stopped");
     }
 
-    private void prepare(ArtifactLoader loader) throws Exception {
+    private Void prepare(ArtifactLoader loader) throws Exception {
         workers = loader.prepare(metrics);
         if (directory.isPresent()) {
             directory.get().start();
@@ -220,9 +212,10 @@ public final class Server implements AutoCloseable {
                 "ready for {}: {} workers",
                 config.model().watch() ? "edits" : "models",
                 workers.pool().size());
+        return null;
     }
 
-    private void load(ServedModel model, Optional<InferenceHandler<?, ?, ?>> own) throws Exception {
+    private Void load(ServedModel model, Optional<InferenceHandler<?, ?, ?>> own) throws Exception {
         MDC.put(ModelMetrics.LABEL, model.name());
         try {
             var deployment = Deployment.plan(config, Machine.current(), own);
@@ -234,6 +227,7 @@ public final class Server implements AutoCloseable {
             workers = Workers.on(deployment.workers(), metrics);
             deployment.load(model, workers, Deployment.sessions(config));
             log.info("ready: {} workers, {}", deployment.workers().size(), deployment.limits());
+            return null;
         } catch (Throwable e) {
             model.loadFailed(e);
             throw e;

@@ -174,7 +174,7 @@ public final class ManyModels implements Served {
     }
 
     Optional<Artifact> find(String name) {
-        return Optional.ofNullable(artifacts.get(name)).filter(artifact -> !artifact.removed);
+        return Optional.ofNullable(artifacts.get(name));
     }
 
     /// Loads a model and returns when it is warm.

@@ -187,7 +187,6 @@ public final class ModelDirectory implements AutoCloseable {
             return new Artifact(name, isArtifact ? root : root.resolve(name), Optional.of(files));
         });
         artifact.files = Optional.of(files);
-        artifact.removed = false;
         if (!first && !artifact.isTried()) {
             update(artifact);
         }
@@ -224,16 +223,12 @@ public final class ModelDirectory implements AutoCloseable {
         return loading.isPresent();
     }
 
+    /// One that is being loaded is unloaded as soon as it is there.
     private void remove(Artifact artifact) {
-        artifact.removed = true;
-        var serving = models.served(artifact);
-        if (serving.isPresent()) {
-            // One that is being loaded or unloaded is looked at again.
-            models.store.beginUnload(serving.get());
-        } else {
-            models.artifacts.remove(artifact.name);
-            log.info("model \"{}\" is not in {} any more", artifact.name, root);
-        }
+        log.info("model \"{}\" is not in {} any more", artifact.name, root);
+        models.artifacts.remove(artifact.name);
+        models.served(artifact)
+                .ifPresent(serving -> serving.loaded.thenRun(() -> models.store.beginUnload(serving)));
     }
 
     /// Looks no more.

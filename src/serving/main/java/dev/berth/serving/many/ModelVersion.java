@@ -44,8 +44,6 @@ final class ModelVersion {
         /// The version whose load has begun last, on any thread.
         volatile Optional<ModelVersion> last = Optional.empty();
 
-        volatile boolean removed;
-
         Artifact(String name, Path directory, Optional<ArtifactFiles> files) {
             this.name = name;
             this.directory = directory;
