@@ -10,7 +10,7 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.HookFailure;
-import dev.berth.serving.hooks.HookRun;
+import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.Hooks.Hook;
 import java.time.Duration;
@@ -41,7 +41,7 @@ final class Flight<I, O> {
     private volatile Deadline deadline;
 
     /// The hook that runs or ran last.
-    private volatile HookRun<?> run;
+    private volatile HookPool.Run<?> run;
 
     /// The place of the records in the queue; null before they are there.
     private volatile Submission<I, O> submission;
@@ -120,9 +120,9 @@ final class Flight<I, O> {
         return Math.max(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS);
     }
 
-    private <T> CompletableFuture<T> run(Hook hook, HookRun.Body<T> body) {
+    private <T> CompletableFuture<T> run(Hook hook, HookPool.Body<T> body) {
         var memory = call.memory();
-        HookRun<T> next = model.pool.start(
+        HookPool.Run<T> next = model.pool.start(
                 hooks.name(hook),
                 deadline,
                 call.caller().logContext(),

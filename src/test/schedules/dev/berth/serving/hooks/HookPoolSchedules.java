@@ -31,7 +31,7 @@ class HookPoolSchedules {
                 var secondRan = new CountDownLatch(1);
                 together(
                         () -> hooks.run(false, () -> {
-                            HookRun.leavePlace();
+                            HookPool.leavePlace();
                             awaitAlways(secondRan);
                             first.incrementAndGet();
                         }),
@@ -92,7 +92,7 @@ class HookPoolSchedules {
         final HookPool pool =
                 new HookPool(new Hooks<>(new TextHandler(), metrics.ofHooks), HookLimits.ofOneModel(), metrics);
 
-        HookRun<?> start(Duration time, boolean large, Runnable hook) {
+        HookPool.Run<?> start(Duration time, boolean large, Runnable hook) {
             return pool.start("inputFn", Deadline.in(time, Interleavings::now), Map.of(), large, _ -> {
                 hook.run();
                 return hook;

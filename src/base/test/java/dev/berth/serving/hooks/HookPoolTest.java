@@ -21,18 +21,20 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class HookPoolTest {
 
+    private static final int MOST = 32;
+
     @Test
     void whereTooManyWaitTheNextOneIsRefusedAtOnceUntilOneIsGivenUp() throws Exception {
         var end = new CountDownLatch(1);
         var begun = new AtomicInteger();
-        var waiting = new ArrayDeque<HookRun<?>>();
+        var waiting = new ArrayDeque<HookPool.Run<?>>();
         var deadline = Deadline.in(Duration.ofHours(1), System::nanoTime);
         try (var metrics = new ServingMetrics();
                 var pool = new HookPool(
                         new Hooks<>(new TextHandler(), Metrics.current()),
                         HookLimits.ofOneModel(),
                         metrics.ofModel("words"))) {
-            for (int i = 0; i < HookThreads.MOST + 2000; i++) {
+            for (int i = 0; i < MOST + 2000; i++) {
                 // Until all threads are there, it may be full before.
                 await().ignoreExceptionsInstanceOf(ServingException.class)
                         .until(() -> waiting.add(pool.start("inputFn", deadline, Map.of(), () -> {
@@ -41,7 +43,7 @@ class HookPoolTest {
                             return begun;
                         })));
             }
-            await().until(() -> begun.get() == HookThreads.MOST);
+            await().until(() -> begun.get() == MOST);
 
             assertThatThrownBy(() -> pool.start("inputFn", deadline, Map.of(), () -> begun))
                     .isInstanceOfSatisfying(
@@ -58,7 +60,7 @@ class HookPoolTest {
             end.countDown();
             next.await();
             assertThat(pool.inside.awaitNone(Duration.ofMinutes(1))).isTrue();
-            assertThat(begun).hasValue(HookThreads.MOST + 2000 - 1);
+            assertThat(begun).hasValue(MOST + 2000 - 1);
         }
     }
 }

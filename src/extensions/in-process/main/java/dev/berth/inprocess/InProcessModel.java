@@ -21,7 +21,7 @@ import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.HookLimits;
-import dev.berth.serving.hooks.HookRun;
+import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.many.Served;
 import dev.berth.telemetry.RequestTrace;
 import java.io.ByteArrayInputStream;
@@ -113,7 +113,7 @@ public final class InProcessModel implements AutoCloseable {
         var request = new InvocationRequest(bytes, contentType, accept, Optional.empty(), "in-process", false)
                 .withDeadline(deadline.nanos());
         try (var visit = model.enter();
-                var taken = new RequestMemory(memory, deadline.nanos(), HookRun::leavePlace)) {
+                var taken = new RequestMemory(memory, deadline.nanos(), HookPool::leavePlace)) {
             var caller = new Caller(() -> false, Map.of(), RequestTrace.NONE);
             // Without limits of streams every answer is whole.
             return switch (visit.invoke(request, new Call(deadline, taken, caller, Optional.empty(), Dialect.NONE))) {

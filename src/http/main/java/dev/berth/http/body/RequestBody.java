@@ -5,7 +5,7 @@ import dev.berth.hooks.MediaType;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.hooks.HookRun;
+import dev.berth.serving.hooks.HookPool;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -74,7 +74,7 @@ public final class RequestBody extends BlockStream {
     /// @param declared how long it is; -1: nobody has said so
     /// @param limit the most bytes that the server takes, as they are sent and decoded
     public RequestBody(Upload upload, long declared, long limit, Deadline deadline, ProcessMemory process) {
-        this.memory = new RequestMemory(process, deadline.nanos(), HookRun::leavePlace);
+        this.memory = new RequestMemory(process, deadline.nanos(), HookPool::leavePlace);
         this.mostInMemory = (int) Math.min(MOST_IN_MEMORY, process.arriving().bytes() / 8);
         this.upload = upload;
         this.source = upload;

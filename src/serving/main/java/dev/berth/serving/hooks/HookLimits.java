@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// process, which should then be replaced. May be used by any thread.
 public final class HookLimits {
 
-    /// More than [HookThreads] has for those that are not stuck.
-    private static final int OF_ONLY_MODEL = HookThreads.MOST + 8;
+    /// More than [HookPool] runs at once where none is stuck.
+    private static final int OF_ONLY_MODEL = 40;
 
     private static final int OF_MODEL = 8;
     private static final int OF_ALL_MODELS = 128;

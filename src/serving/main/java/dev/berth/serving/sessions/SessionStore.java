@@ -8,7 +8,6 @@ import dev.berth.hooks.SessionHandler;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.HookPool;
-import dev.berth.serving.hooks.HookRun;
 import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.Hooks.Hook;
 import dev.berth.serving.hooks.InFlight;
@@ -260,7 +259,7 @@ public final class SessionStore {
     }
 
     /// Closes a session that comes too late.
-    private Session awaitOpened(HookRun<Session> opening) {
+    private Session awaitOpened(HookPool.Run<Session> opening) {
         try {
             return opening.await();
         } catch (ServingException e) {
