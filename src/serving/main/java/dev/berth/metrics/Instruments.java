@@ -103,7 +103,7 @@ abstract class Instruments {
         return meter;
     }
 
-    final synchronized void remove() {
+    synchronized void remove() {
         removed = true;
         series.forEach(registry::remove);
         series.clear();

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
@@ -74,6 +75,7 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
 
     private final ServingMetrics process;
     private final String name;
+    private final Optional<VllmNames> aliases;
 
     /// Of the queues of all versions of the model.
     private final List<Supplier<Duration>> expectedWaits = new CopyOnWriteArrayList<>();
@@ -84,10 +86,13 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     /// How many versions of the model share it. Guarded by the metrics of the process.
     int users;
 
-    ModelMetrics(MeterRegistry registry, String name, ServingMetrics process) {
+    ModelMetrics(MeterRegistry registry, String name, ServingMetrics process, boolean hasAliases) {
         super(registry, Tags.of(LABEL, name));
         this.process = process;
         this.name = name;
+        this.aliases = hasAliases
+                ? Optional.of(new VllmNames(registry, name, inFlight::get, queueDepth::get))
+                : Optional.empty();
         gauge(
                 "berth.expected.wait.seconds",
                 "how long a record that came now would wait; 0 while none waits",
@@ -113,6 +118,7 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
         inFlight.decrementAndGet();
         requests.apply(Integer.toString(status)).increment();
         requestTime.record(took);
+        aliases.ifPresent(names -> names.requestTime.record(took));
         if (status >= FAILED) {
             failures.increment();
             failureNanos.add(took.toNanos());
@@ -188,6 +194,12 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     public void sessionClosed(String reason) {
         sessions.decrementAndGet();
         sessionsClosed.apply(reason).increment();
+    }
+
+    @Override
+    void remove() {
+        super.remove();
+        aliases.ifPresent(Instruments::remove);
     }
 
     /// Says that the model is gone. With its last version its series go.

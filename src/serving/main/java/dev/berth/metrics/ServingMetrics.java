@@ -188,7 +188,7 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
     /// models that are loaded, or being loaded.
     public ModelMetrics ofModel(String name) {
         return models.compute(name, (_, known) -> {
-            var ofModel = known == null ? new ModelMetrics(registry, name, this) : known;
+            var ofModel = known == null ? new ModelMetrics(registry, name, this, hasAliases) : known;
             ofModel.users++;
             return ofModel;
         });
@@ -239,8 +239,7 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
     /// All instruments as they are now, in the model of Prometheus. Whoever sends metrics elsewhere
     /// reads them here, so that nothing is counted twice.
     public MetricSnapshots snapshots() {
-        var snapshots = registry.getPrometheusRegistry().scrape();
-        return hasAliases ? VllmNames.added(snapshots) : snapshots;
+        return registry.getPrometheusRegistry().scrape();
     }
 
     @Override
