@@ -224,7 +224,7 @@ public final class Invocations {
                 RequestLog.of(asked.ctx()).served(invocation);
                 yield response;
             }
-            case ServedAnswer.Streamed _ ->
+            case ServedAnswer.Streamed<?> _ ->
                 throw new IllegalStateException("found an answer in parts, expected a whole one");
         };
     }
@@ -272,7 +272,7 @@ public final class Invocations {
                 write(ctx, response);
                 RequestLog.of(ctx).served(invocation);
             }
-            case ServedAnswer.Streamed streamed -> new StreamedBody(ctx, streamed).send();
+            case ServedAnswer.Streamed<?> streamed -> new StreamedBody(ctx, streamed).send();
         }
     }
 

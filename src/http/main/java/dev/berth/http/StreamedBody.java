@@ -23,9 +23,9 @@ public final class StreamedBody {
 
     private final Context ctx;
     private final PeerAwareEndPoint connection;
-    private final ServedAnswer.Streamed answer;
+    private final ServedAnswer.Streamed<?> answer;
 
-    StreamedBody(Context ctx, ServedAnswer.Streamed answer) {
+    StreamedBody(Context ctx, ServedAnswer.Streamed<?> answer) {
         this.ctx = ctx;
         this.connection = Peer.endPoint(ctx);
         this.answer = answer;

@@ -192,7 +192,7 @@ final class Flight<I, O> {
 
     /// Completed when there is a part, or there will be none.
     private CompletableFuture<ServedAnswer> stream(Decoded<I, O> decoded) {
-        var streamed = new StreamedAnswer<O>(
+        var streamed = new ServedAnswer.Streamed<O>(
                 this::encodePart, decoded.streamedAs.orElseThrow(), call, model.metrics.streams(), deadline, begunAt);
         submit(
                 decoded,

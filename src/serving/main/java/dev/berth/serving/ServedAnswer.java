@@ -1,9 +1,22 @@
 package dev.berth.serving;
 
+import dev.berth.batching.PartSink;
+import dev.berth.batching.Submission;
+import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.memory.RequestMemory;
+import dev.berth.metrics.StreamMetrics;
+import dev.berth.serving.hooks.Deadline;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 
 /// What a model answers: one body, or parts as they are made.
@@ -14,27 +27,212 @@ public sealed interface ServedAnswer {
 
     record Whole(InvocationResponse response, Invocation invocation) implements ServedAnswer {}
 
-    /// An answer of which the first part is there, or that has none. Read on the request's thread.
-    non-sealed interface Streamed extends ServedAnswer {
+    /// The parts of one request on their way from the workers, which encode them, to the request's
+    /// thread, which sends them. The first is there, or there is none.
+    ///
+    /// It holds [#ROOM] bytes. While it is full, the request's records take part in no step, and the
+    /// worker waits for nobody.
+    final class Streamed<O> implements ServedAnswer, PartSink<O> {
 
-        MediaType contentType();
+        private static final int ROOM = 64 << 10;
+
+        /// How often the reader is looked after while there is nothing to send.
+        private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+        private final BiFunction<O, Integer, byte[]> encoder;
+        private final MediaType type;
+        private final PartFrame frame;
+        private final RequestMemory memory;
+        private final StreamMetrics metrics;
+        private final Deadline deadline;
+        private final StreamLimits limits;
+        private final long begunAt;
+
+        /// Completed when the first part is there or all have come.
+        private final CompletableFuture<ServedAnswer> begun = new CompletableFuture<>();
+
+        /// Set before it is read from.
+        private Submission<?, O> submission;
+
+        /// With an empty one after the last.
+        private final BlockingQueue<Optional<byte[]>> parts = new LinkedBlockingQueue<>();
+
+        private final AtomicLong buffered = new AtomicLong();
+        private volatile long deadlineNanos;
+
+        // Guarded by the monitor.
+        private long charged;
+        private Runnable cutOff = () -> {};
+
+        // Written before the end is in the queue, and read after.
+        private ServingException failure;
+        private Invocation invocation;
+
+        /// @param call whose memory nobody else uses while there are workers that call this
+        /// @param deadline until the first part
+        /// @param begunAt when the request came, as the deadline's clock counts
+        Streamed(
+                BiFunction<O, Integer, byte[]> encoder,
+                MediaType type,
+                Call call,
+                StreamMetrics metrics,
+                Deadline deadline,
+                long begunAt) {
+            this.encoder = encoder;
+            this.type = type;
+            this.memory = call.memory();
+            this.metrics = metrics;
+            this.deadline = deadline;
+            this.limits = call.streams().orElseThrow();
+            this.frame = limits.isSocket() ? PartFrame.NONE : PartFrame.of(type);
+            this.begunAt = begunAt;
+            this.deadlineNanos = deadline.nanos();
+        }
+
+        /// Says where the parts come from. The first may be there already.
+        void comesFrom(Submission<?, O> source) {
+            submission = source;
+        }
+
+        /// This, when there is a part or will be none; or why there is no answer.
+        CompletableFuture<ServedAnswer> begun() {
+            return begun;
+        }
+
+        public MediaType contentType() {
+            return type;
+        }
+
+        @Override
+        public void take(int index, O part) {
+            var framed = frame.around(encoder.apply(part, index));
+            synchronized (this) {
+                long filled = buffered.get() + framed.length;
+                if (filled > charged) {
+                    memory.addAtOnce(filled - charged);
+                    charged = filled;
+                }
+                buffered.addAndGet(framed.length);
+                long now = deadline.clock().getAsLong();
+                long last = begunAt + limits.whole().toNanos();
+                metrics.parts.increment();
+                if (!begun.isDone()) {
+                    metrics.firstPart.record(Duration.ofNanos(now - begunAt));
+                }
+                add(Optional.of(framed));
+                // Not before: a request that is past its first deadline has ended or has begun to answer.
+                deadlineNanos = Math.min(now - last < 0 ? now + limits.part().toNanos() : last, last);
+            }
+        }
+
+        synchronized void end(Invocation all) {
+            invocation = all;
+            add(Optional.empty());
+        }
+
+        /// There will be no more parts. Where there was none yet, the answer is an error like any other.
+        synchronized void fail(ServingException why) {
+            if (begun.completeExceptionally(why)) {
+                return;
+            }
+            failure = why.type() == ErrorType.DEADLINE_EXCEEDED ? late(why) : why;
+            if (why.type() != ErrorType.CALLER_GONE) {
+                metrics.broken.increment();
+            }
+            add(Optional.empty());
+            if (!hasRoom()) {
+                cutOff.run();
+            }
+        }
+
+        private ServingException late(ServingException why) {
+            boolean whole =
+                    deadline.clock().getAsLong() - begunAt >= limits.whole().toNanos();
+            return ErrorType.DEADLINE_EXCEEDED.because(
+                    whole
+                            ? "the answer took longer than %d s in all (--stream-timeout)"
+                                    .formatted(limits.whole().toSeconds())
+                            : "no part was made, or none was read, for %d s (--stream-part-timeout)"
+                                    .formatted(limits.part().toSeconds()),
+                    why);
+        }
+
+        private void add(Optional<byte[]> part) {
+            parts.add(part);
+            begun.complete(this);
+        }
+
+        @Override
+        public boolean hasRoom() {
+            return buffered.get() < ROOM;
+        }
+
+        @Override
+        public long deadlineNanos() {
+            return deadlineNanos;
+        }
 
         /// Waits for the next part, framed as the content type wants it; nothing: that was all.
         ///
         /// @param readerHasGone asked now and then. It must not block
         /// @throws ServingException when there will be no more: the model failed, the time is over or
         ///   the reader has gone
-        Optional<byte[]> next(BooleanSupplier readerHasGone);
+        public Optional<byte[]> next(BooleanSupplier readerHasGone) {
+            while (true) {
+                var part = poll();
+                if (part == null) {
+                    if (readerHasGone.getAsBoolean()) {
+                        abandon();
+                        throw ErrorType.CALLER_GONE.because("the caller has gone away");
+                    }
+                    submission.ask();
+                } else if (part.isPresent()) {
+                    int length = part.get().length;
+                    long before = buffered.getAndAdd(-length);
+                    if (before >= ROOM && before - length < ROOM) {
+                        submission.ask();
+                    }
+                    return part;
+                } else if (failure != null) {
+                    throw failure;
+                } else {
+                    return part;
+                }
+            }
+        }
+
+        /// Waits a while for a part or the end; null: neither has come.
+        private Optional<byte[]> poll() {
+            try {
+                long left = deadlineNanos - deadline.clock().getAsLong();
+                return parts.poll(Math.clamp(left, 1, LOOK_NANOS), TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                abandon();
+                throw ErrorType.NOT_READY.because("the server is stopping", e);
+            }
+        }
 
         /// Whether [#next] has something without waiting, so that there is no need to send what was
         /// written on its way.
-        boolean hasNext();
+        public boolean hasNext() {
+            return buffered.get() > 0;
+        }
 
-        void abandon();
+        public void abandon() {
+            submission.abandon();
+        }
 
         /// Has something done when the time is over while the reader does not take what there is.
         ///
-        /// @param cutOff must not block
-        void whenLate(Runnable cutOff);
+        /// @param cut must not block
+        public synchronized void whenLate(Runnable cut) {
+            cutOff = cut;
+        }
+
+        @Override
+        public Invocation invocation() {
+            return invocation;
+        }
     }
 }

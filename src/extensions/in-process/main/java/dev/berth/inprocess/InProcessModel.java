@@ -118,7 +118,7 @@ public final class InProcessModel implements AutoCloseable {
             // Without limits of streams every answer is whole.
             return switch (visit.invoke(request, new Call(deadline, taken, caller, Optional.empty(), Dialect.NONE))) {
                 case ServedAnswer.Whole(var response, var _) -> response;
-                case ServedAnswer.Streamed _ ->
+                case ServedAnswer.Streamed<?> _ ->
                     throw new IllegalStateException("found a streamed answer, expected a whole one");
             };
         }

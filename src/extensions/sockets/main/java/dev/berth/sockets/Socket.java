@@ -325,14 +325,14 @@ public final class Socket implements Session.Listener {
                 send(response.body(), response.contentType());
                 yield invocation;
             }
-            case ServedAnswer.Streamed streamed -> {
+            case ServedAnswer.Streamed<?> streamed -> {
                 sendParts(streamed);
                 yield streamed.invocation();
             }
         };
     }
 
-    private void sendParts(ServedAnswer.Streamed answer) throws IOException {
+    private void sendParts(ServedAnswer.Streamed<?> answer) throws IOException {
         answer.whenLate(session::disconnect);
         try {
             for (var part = answer.next(this::isClosed); part.isPresent(); part = answer.next(this::isClosed)) {
