@@ -11,7 +11,6 @@ import dev.berth.http.Serving;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import dev.berth.serving.HealthProbe;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.HookLimits;
@@ -29,6 +28,7 @@ import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -77,7 +77,7 @@ public final class Server implements AutoCloseable {
                 .flatMap(Optional::stream)
                 .toList();
         HookLimits hooks;
-        HealthProbe probe;
+        Supplier<Optional<String>> probe;
         Callable<Void> start;
         var many = config.multiModel();
         if (own.isEmpty() && (many.enabled() || config.model().watch())) {

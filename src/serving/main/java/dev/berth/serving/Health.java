@@ -5,7 +5,6 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.hooks.HookLimits;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -16,16 +15,19 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
 /// What `/ping` says: whether this process can answer requests, or should be replaced. May be used
-/// by any thread, and never waits. **A new reason is a [HealthProbe] in the list.**
+/// by any thread, and never waits. It should be where the heap is full, too many hooks are stuck, or
+/// no model can serve.
 ///
-/// A thread of its own has the probes look, and all models look for hooks that still run long after
+/// A thread of its own looks at the heap, and has all models look for hooks that still run long after
 /// the deadline of their request, because no caller waits for such a hook.
 public final class Health implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Health.class);
 
     private final ServingMetrics metrics;
-    private final List<HealthProbe> probes;
+    private final HeapWatch heap;
+    private final HookLimits hooks;
+    private final Supplier<Optional<String>> ofModels;
     private final Supplier<Collection<ServedModel>> models;
     private final Duration grace;
     private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
@@ -39,20 +41,22 @@ public final class Health implements AutoCloseable {
     public Health(
             ServingMetrics metrics,
             HookLimits hooks,
-            HealthProbe ofModels,
+            Supplier<Optional<String>> ofModels,
             Supplier<Collection<ServedModel>> models,
             Duration grace) {
         this.metrics = metrics;
-        this.probes = List.of(new HeapWatch(metrics), hooks::problem, ofModels);
+        this.heap = new HeapWatch(metrics);
+        this.hooks = hooks;
+        this.ofModels = ofModels;
         this.models = models;
         this.grace = grace;
     }
 
-    /// Why it can't; nothing where it can. The first probe that has a problem says so.
+    /// Why it can't; nothing where it can.
     public Optional<String> problem() {
         return stopping
                 ? Optional.of("the server is stopping")
-                : probes.stream().flatMap(probe -> probe.problem().stream()).findFirst();
+                : heap.problem().or(hooks::problem).or(ofModels);
     }
 
     /// Begins to look.
@@ -64,7 +68,7 @@ public final class Health implements AutoCloseable {
     /// The watch would end with what this throws.
     private void look() {
         try {
-            probes.forEach(HealthProbe::look);
+            heap.look();
             for (var model : models.get()) {
                 model.findStuck(grace, (what, stack) -> tell(model.name(), what, stack));
             }

@@ -4,8 +4,6 @@ import dev.berth.metrics.ServingMetrics;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -16,10 +14,9 @@ import org.slf4j.LoggerFactory;
 /// It has not once it has thrown an [OutOfMemoryError]: any thread may have been in the midst of
 /// anything. That stays so until the process is replaced. It has not while collections take more
 /// than half of the time over 10 s, either. That ends when they take less than a quarter.
-final class HeapWatch implements HealthProbe {
+final class HeapWatch {
 
-    private static final long SAMPLE_NANOS = Duration.ofSeconds(1).toNanos();
-    private static final int SAMPLES = 10;
+    private static final long WINDOW_NANOS = Duration.ofSeconds(10).toNanos();
     private static final double TOO_MUCH = 0.5;
     private static final double LITTLE_AGAIN = 0.25;
 
@@ -29,14 +26,12 @@ final class HeapWatch implements HealthProbe {
     private final LongSupplier clock;
     private final LongSupplier collectionMillis;
 
-    /// The last ones, the oldest in front.
-    private final Deque<Sample> samples = new ArrayDeque<>(SAMPLES);
+    /// When the window began, and how long collections had stopped the JVM by then.
+    private long since;
 
+    private long collectedBefore;
     private boolean saidOutOfMemory;
     private volatile boolean collectsTooMuch;
-
-    /// @param collectedMillis how long collections have stopped the JVM since it started
-    private record Sample(long nanos, long collectedMillis) {}
 
     HeapWatch(ServingMetrics metrics) {
         this(metrics, System::nanoTime, pauses());
@@ -47,10 +42,12 @@ final class HeapWatch implements HealthProbe {
         this.metrics = metrics;
         this.clock = clock;
         this.collectionMillis = collectionMillis;
+        this.since = clock.getAsLong();
+        this.collectedBefore = collectionMillis.getAsLong();
     }
 
-    @Override
-    public Optional<String> problem() {
+    /// Why the process should be replaced; nothing where all is well.
+    Optional<String> problem() {
         var outOfMemory = metrics.outOfMemory();
         if (outOfMemory.isPresent()) {
             return Optional.of("the JVM ran out of memory: " + outOfMemory.get());
@@ -60,26 +57,24 @@ final class HeapWatch implements HealthProbe {
                 : Optional.empty();
     }
 
-    /// Takes a sample when a second has passed, and says once what has changed.
-    @Override
-    public void look() {
+    /// Judges each window when it is over, and says once what has changed. Called about twice a second by
+    /// one thread.
+    void look() {
         var outOfMemory = metrics.outOfMemory();
         if (outOfMemory.isPresent() && !saidOutOfMemory) {
             saidOutOfMemory = true;
             log.error("the JVM ran out of memory: {}; /ping is 503 until the process is replaced", outOfMemory.get());
         }
-        var now = new Sample(clock.getAsLong(), collectionMillis.getAsLong());
-        if (!samples.isEmpty() && now.nanos - samples.getLast().nanos < SAMPLE_NANOS) {
-            return;
+        long now = clock.getAsLong();
+        if (now - since >= WINDOW_NANOS) {
+            long collected = collectionMillis.getAsLong();
+            judge((collected - collectedBefore) * 1e6 / (now - since));
+            since = now;
+            collectedBefore = collected;
         }
-        if (samples.size() == SAMPLES) {
-            var oldest = samples.removeFirst();
-            judge((now.collectedMillis - oldest.collectedMillis) * 1e6 / (now.nanos - oldest.nanos));
-        }
-        samples.addLast(now);
     }
 
-    /// @param share of the time since the oldest sample
+    /// @param share of the window
     private void judge(double share) {
         if (!collectsTooMuch && share > TOO_MUCH) {
             collectsTooMuch = true;
