@@ -14,6 +14,7 @@ import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.ModelContext;
 import dev.berth.memory.HostMemory;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.ModelPlan;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
@@ -238,8 +239,13 @@ class ModelMemoryTest {
 
     private ManyModels store(Function<Path, InferenceHandler<?, ?, ?>> handler) {
         var room = new ModelRoom(
-                (model, directory, _) -> model.load(
-                        directory, handler.apply(directory), workers, LIMITS, FirstRequest.NONE, new SessionRoom(1, 1)),
+                (model, directory, _) -> model.load(new ModelPlan<>(
+                        directory,
+                        handler.apply(directory),
+                        workers,
+                        LIMITS,
+                        FirstRequest.NONE,
+                        new SessionRoom(1, 1))),
                 ModelMemory.host(CPU, new HostMemory(root, () -> 0)),
                 ModelMemory.devices(CPU),
                 OptionalLong.empty());

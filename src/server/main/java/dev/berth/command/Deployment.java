@@ -15,6 +15,7 @@ import dev.berth.engine.Machine;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InferenceHandler;
+import dev.berth.serving.ModelPlan;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.FirstRequest;
@@ -117,7 +118,7 @@ public record Deployment(
 
     /// See [ServedModel#load].
     public void load(ServedModel model, Workers workers, SessionRoom sessions) throws Exception {
-        model.load(directory, hooks.handler(), workers, limits, first, sessions);
+        model.load(new ModelPlan<>(directory, hooks.handler(), workers, limits, first, sessions));
     }
 
     /// @throws DeviceException when there are none as the settings want them

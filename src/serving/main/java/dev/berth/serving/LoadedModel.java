@@ -1,15 +1,12 @@
 package dev.berth.serving;
 
 import dev.berth.artifact.code.HookCode;
-import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
 import dev.berth.batching.Predictor;
-import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.metrics.ModelMetrics;
-import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.hooks.HookPredictor;
@@ -17,9 +14,7 @@ import dev.berth.serving.hooks.HookStepper;
 import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.LoadException;
 import dev.berth.serving.hooks.Rehearsal;
-import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.serving.sessions.SessionStore;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.BiConsumer;
@@ -32,7 +27,7 @@ final class LoadedModel<M, I, O> {
     final Batcher<I, O> batcher;
     final HookPool pool;
     final ModelMetrics metrics;
-    private final Workers workers;
+    private final ModelPlan<M, I, O> plan;
     final ModelFacts facts;
 
     /// Nothing where the handler has none.
@@ -41,45 +36,24 @@ final class LoadedModel<M, I, O> {
     /// Loads the model on every worker, and returns when all of them are warm.
     ///
     /// @throws LoadException when a hook fails
-    LoadedModel(
-            Path directory,
-            InferenceHandler<M, I, O> handler,
-            Workers workers,
-            BatchLimits limits,
-            FirstRequest first,
-            SessionRoom room,
-            HookLimits limitsOfHooks,
-            ModelMetrics metrics)
-            throws Exception {
-        this.hooks = new Hooks<>(handler, metrics.ofHooks);
-        this.workers = workers;
-        this.pool = new HookPool(hooks, limitsOfHooks, metrics);
+    LoadedModel(ModelPlan<M, I, O> plan, HookLimits limits, ModelMetrics metrics) throws Exception {
+        this.plan = plan;
+        this.hooks = new Hooks<>(plan.handler(), metrics.ofHooks);
+        this.pool = new HookPool(hooks, limits, metrics);
         this.metrics = metrics;
-        var accelerators = workers.accelerators();
-        var distinct = accelerators.stream().distinct().toList();
         this.batcher = new Batcher<>(
-                hooks.predicting(),
-                workers.pool(),
-                limits,
-                worker -> open(
-                        new ModelContext(directory, accelerators.get(worker), worker, distinct, metrics.ofHooks),
-                        first,
-                        limits.maxBatchSize()),
-                System::nanoTime,
-                metrics);
+                hooks.predicting(), plan.workers().pool(), plan.limits(), this::open, System::nanoTime, metrics);
         try {
             batcher.start();
-            // Asked once and not for each request, none of which it can hold up then.
             this.facts = new ModelFacts(
+                    plan.handler(),
                     hooks.requestTypes(),
                     hooks.responseTypes(),
                     hooks.openAiPaths(),
                     hooks.task(),
-                    handler instanceof StreamingHandler<?, ?, ?, ?>,
-                    handler instanceof SessionHandler<?>,
-                    accelerators);
-            this.sessions = handler instanceof SessionHandler<?> remembers
-                    ? Optional.of(new SessionStore(remembers, pool, hooks, room, metrics))
+                    plan.workers().accelerators());
+            this.sessions = plan.handler() instanceof SessionHandler<?> remembers
+                    ? Optional.of(new SessionStore(remembers, pool, hooks, plan.sessions(), metrics))
                     : Optional.empty();
         } catch (Throwable e) {
             batcher.close();
@@ -87,12 +61,15 @@ final class LoadedModel<M, I, O> {
         }
     }
 
-    private Predictor<I, O> open(ModelContext context, FirstRequest first, int maxBatchSize) throws LoadException {
-        var model = hooks.load(context);
+    private Predictor<I, O> open(int worker) throws LoadException {
+        var accelerators = plan.workers().accelerators();
+        var distinct = accelerators.stream().distinct().toList();
+        var model = hooks.load(
+                new ModelContext(plan.directory(), accelerators.get(worker), worker, distinct, metrics.ofHooks));
         LoadException.during(
                 "the first request",
                 () -> hooks.call(() -> {
-                    first.ask(new Rehearsal<>(hooks, model, maxBatchSize));
+                    plan.first().ask(new Rehearsal<>(hooks, model, plan.limits().maxBatchSize()));
                     return model;
                 }));
         return hooks.handler instanceof StreamingHandler<M, I, O, ?> streaming
@@ -127,7 +104,7 @@ final class LoadedModel<M, I, O> {
     /// have left thread-local variables behind.
     void renewThreads() {
         if (HookCode.isFromArtifact(hooks.handler)) {
-            workers.pool().renew();
+            plan.workers().pool().renew();
         }
     }
 }

@@ -1,23 +1,18 @@
 package dev.berth.serving;
 
 import dev.berth.artifact.code.HookCode;
-import dev.berth.batching.BatchLimits;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.Signature;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.HookFailure;
 import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.hooks.InFlight;
-import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.serving.sessions.SessionStore;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
@@ -36,19 +31,24 @@ public final class ServedModel {
 
     /// What the model is doing. It only ever moves forward: loading, ready, closing, stopped, or from
     /// any of those to stopped.
-    private sealed interface State {
-        record Loading() implements State {}
+    ///
+    /// @param model null: there is none yet, or none any more
+    /// @param refusal why requests are refused; nothing: they can enter
+    private record State(LoadedModel<?, ?, ?> model, Optional<String> refusal) {
 
-        record Ready(LoadedModel<?, ?, ?> model) implements State {}
+        static State without(String why) {
+            return new State(null, Optional.of(why));
+        }
 
         /// Requests that are inside may end.
-        record Closing(LoadedModel<?, ?, ?> model) implements State {}
-
-        record Stopped(String why) implements State {}
+        State closing() {
+            return model != null ? new State(model, CLOSING) : equals(LOADING) ? STOPPING : this;
+        }
     }
 
-    private static final State LOADING = new State.Loading();
-    private static final State STOPPING = new State.Stopped("the server is stopping");
+    private static final State LOADING = State.without("the model is loading");
+    private static final State STOPPING = State.without("the server is stopping");
+    private static final Optional<String> CLOSING = Optional.of("the model is stopping");
 
     private static final String NOT_LOADED = "the model could not be loaded";
 
@@ -85,32 +85,21 @@ public final class ServedModel {
 
     /// Loads the model on every worker, warms it up and starts to serve. Call once.
     ///
-    /// @param handler closed with the model
-    /// @param workers shared with the other models
-    /// @param first asked of what `modelFn` returns for each worker
-    /// @param sessions of all models
     /// @throws Exception anything that a hook threw; the model is stopped then
-    public void load(
-            Path directory,
-            InferenceHandler<?, ?, ?> handler,
-            Workers workers,
-            BatchLimits limits,
-            FirstRequest first,
-            SessionRoom sessions)
-            throws Exception {
+    public void load(ModelPlan<?, ?, ?> plan) throws Exception {
         long start = System.nanoTime();
         var ofModel = metrics.ofModel(name);
         try {
-            var loaded = new LoadedModel<>(directory, handler, workers, limits, first, sessions, hooks, ofModel);
-            if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
+            var loaded = new LoadedModel<>(plan, hooks, ofModel);
+            if (!state.compareAndSet(LOADING, new State(loaded, Optional.empty()))) {
                 loaded.stopWorkers();
                 throw new IllegalStateException("the server was stopped while the model loaded");
             }
             metrics.modelLoaded(Duration.ofNanos(System.nanoTime() - start));
         } catch (Throwable e) {
-            state.set(new State.Stopped(NOT_LOADED));
+            refuse(NOT_LOADED);
             ofModel.close();
-            HookCode.close(handler);
+            HookCode.close(plan.handler());
             throw e;
         }
     }
@@ -128,23 +117,22 @@ public final class ServedModel {
 
     /// Stays without a model: requests are refused with `why`.
     public void refuse(String why) {
-        state.set(new State.Stopped(why));
+        state.set(State.without(why));
     }
 
     /// Why it can't serve; nothing where it is loaded, a worker is left, and its hooks end.
     public Optional<String> problem() {
-        return switch (state.get()) {
-            case State.Ready(var model) when model.batcher.liveWorkers() > 0 -> model.pool.problem();
-            case State.Ready _ -> Optional.of("%s has no worker left that can predict".formatted(name));
-            case State.Loading _ -> Optional.of("%s is loading".formatted(name));
-            case State.Closing _ -> Optional.of("%s is stopping".formatted(name));
-            case State.Stopped(var why) -> Optional.of(why);
-        };
+        var now = state.get();
+        return now.refusal.isPresent()
+                ? now.refusal
+                : now.model.batcher.liveWorkers() > 0
+                        ? now.model.pool.problem()
+                        : Optional.of("%s has no worker left that can predict".formatted(name));
     }
 
     /// Nothing where it does not serve.
     public Optional<ModelFacts> facts() {
-        return state.get() instanceof State.Ready(var model) ? Optional.of(model.facts) : Optional.empty();
+        return Optional.of(state.get()).filter(now -> now.refusal.isEmpty()).map(now -> now.model.facts);
     }
 
     /// Takes a request in. Until the visit is closed, [#close] waits for it.
@@ -185,13 +173,13 @@ public final class ServedModel {
 
     /// Whether requests can enter.
     public boolean isReady() {
-        return state.get() instanceof State.Ready;
+        return state.get().refusal.isEmpty();
     }
 
     /// Refuses requests from now on, before it is closed; false: it did so already, or is not loaded.
     public boolean refuseNew() {
         var known = state.get();
-        return known instanceof State.Ready(var model) && state.compareAndSet(known, new State.Closing(model));
+        return known.refusal.isEmpty() && state.compareAndSet(known, known.closing());
     }
 
     /// The same, if no request is inside.
@@ -201,7 +189,8 @@ public final class ServedModel {
 
     /// Whether it holds nothing any more.
     public boolean isGone() {
-        return state.get() instanceof State.Stopped;
+        var now = state.get();
+        return now.model == null && !now.equals(LOADING);
     }
 
     /// One request, from before its body is read until it has its answer.
@@ -294,11 +283,7 @@ public final class ServedModel {
     ///
     /// @param told of each that was not known before: what it is, and where
     public void findStuck(Duration grace, BiConsumer<String, StackTraceElement[]> told) {
-        switch (state.get()) {
-            case State.Ready(var model) -> model.findStuck(grace, told);
-            case State.Closing(var model) -> model.findStuck(grace, told);
-            case State.Loading _, State.Stopped _ -> {}
-        }
+        Optional.ofNullable(state.get().model).ifPresent(model -> model.findStuck(grace, told));
     }
 
     /// Refuses new requests, lets running ones finish within `drain`, and frees the model. May be
@@ -308,7 +293,7 @@ public final class ServedModel {
     ///   freed when it does
     /// @throws Exception what the hooks threw when they were closed
     public boolean close(Duration drain) throws Exception {
-        if (!(state.updateAndGet(ServedModel::closing) instanceof State.Closing)) {
+        if (state.updateAndGet(State::closing).model == null) {
             return true;
         }
         inFlight.awaitNone(drain);
@@ -322,7 +307,7 @@ public final class ServedModel {
 
     /// Closes the model while others go on: no thread keeps anything of its hooks.
     public boolean unload(Duration drain) throws Exception {
-        var model = state.get() instanceof State.Closing(var closing) ? closing : loaded();
+        var model = Optional.<LoadedModel<?, ?, ?>>ofNullable(state.get().model).orElseGet(this::loaded);
         try {
             return close(drain);
         } finally {
@@ -330,16 +315,8 @@ public final class ServedModel {
         }
     }
 
-    private static State closing(State state) {
-        return switch (state) {
-            case State.Loading() -> STOPPING;
-            case State.Ready(var model) -> new State.Closing(model);
-            case State.Closing _, State.Stopped _ -> state;
-        };
-    }
-
     private boolean free() throws Exception {
-        var model = ((State.Closing) state.get()).model;
+        var model = state.get().model;
         try {
             if (model.stopWorkers() && freeIfLeft(model, LAST_HOOKS)) {
                 return true;
@@ -382,11 +359,10 @@ public final class ServedModel {
     }
 
     private LoadedModel<?, ?, ?> loaded() {
-        return switch (state.get()) {
-            case State.Ready(var model) -> model;
-            case State.Loading() -> throw ErrorType.NOT_READY.because("the model is loading");
-            case State.Closing _ -> throw ErrorType.NOT_READY.because("the model is stopping");
-            case State.Stopped(var why) -> throw ErrorType.NOT_READY.because(why);
-        };
+        var now = state.get();
+        now.refusal.ifPresent(why -> {
+            throw ErrorType.NOT_READY.because(why);
+        });
+        return now.model;
     }
 }

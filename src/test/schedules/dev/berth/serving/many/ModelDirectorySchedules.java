@@ -21,6 +21,7 @@ import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Call;
 import dev.berth.serving.Dialect;
+import dev.berth.serving.ModelPlan;
 import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.ThreadPriority;
@@ -149,13 +150,13 @@ class ModelDirectorySchedules {
         }
 
         private void load(ServedModel model, Path artifact, Optional<ModelStore> others) throws Exception {
-            model.load(
+            model.load(new ModelPlan<>(
                     artifact,
                     new Handler(),
                     workers,
                     new BatchLimits(2, 100, Duration.ZERO, 8, Duration.ZERO),
                     FirstRequest.NONE,
-                    new SessionRoom(1, 1));
+                    new SessionRoom(1, 1)));
         }
 
         private final class Handler extends TextHandler {

@@ -10,6 +10,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.ModelPlan;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
@@ -49,7 +50,8 @@ class ModelDirectoryTest {
             metrics,
             (model, directory, _) -> {
                 loads.add(Files.readString(directory.resolve("file")));
-                model.load(directory, new TextHandler(), workers, LIMITS, FirstRequest.NONE, new SessionRoom(1, 1));
+                model.load(new ModelPlan<>(
+                        directory, new TextHandler(), workers, LIMITS, FirstRequest.NONE, new SessionRoom(1, 1)));
             },
             Duration.ofMinutes(5),
             Duration.ofSeconds(10));

@@ -10,6 +10,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.ModelPlan;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.HookLimits;
@@ -116,13 +117,13 @@ class ModelStoreTest {
                     do {
                         awaitEnd(model.name());
                     } while (model.name().startsWith("hung") && end.getCount() > 0);
-                    model.load(
+                    model.load(new ModelPlan<>(
                             directory,
                             new TextHandler(),
                             workers,
                             new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300)),
                             FirstRequest.NONE,
-                            new SessionRoom(1, 1));
+                            new SessionRoom(1, 1)));
                 },
                 patience,
                 Duration.ofSeconds(10));
