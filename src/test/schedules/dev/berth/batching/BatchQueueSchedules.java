@@ -13,10 +13,7 @@ import dev.berth.testing.Interleavings;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
 /// Requests that come, go, expire and are predicted while the model is closed.
@@ -31,30 +28,32 @@ class BatchQueueSchedules {
             try (var pool = new WorkerPool(2, () -> {}, METRICS);
                     var model = new Model("words", pool)) {
                 together(
-                        () -> assertThat(model.ask(LONG, "hold", "a").values()).containsExactly("HOLD", "A"),
-                        () -> assertThat(model.ask(LONG, "b").values()).containsExactly("B"),
+                        () -> assertThat(model.ask(LONG, "hold", "a")).containsExactly("HOLD", "A"),
+                        () -> assertThat(model.ask(LONG, "b")).containsExactly("B"),
                         () -> {
                             until(() -> model.fake.order.contains("a"));
                             model.fake.release();
                         });
-                assertThat(model.batcher.queue.size()).isZero();
+                assertThat(pool.locked(model.batcher.queue::size)).isZero();
             }
         });
     }
 
     @Test
-    void aRequestEndsOnceWhateverEndsIt() throws Exception {
+    void aRequestEndsAndIsLetGoWhateverEndsIt() throws Exception {
         explore(() -> {
             var pool = new WorkerPool(1, () -> {}, METRICS);
             var model = new Model("words", pool);
             together(
                     inVain(() -> model.ask(LONG, "a", "b")),
                     inVain(() -> model.ask(Duration.ofMillis(3), "c")),
-                    inVain(() -> model.submit(LONG, "hold").abandon()),
+                    inVain(() -> model.submit(Serving.parts(1, Interleavings.now() + LONG.toNanos()), "hold")
+                            .abandon()),
                     model::close,
                     pool::close);
-            assertThat(model.ended).hasValue(model.letIn.get());
-            assertThat(model.batcher.queue.size()).isZero();
+            assertThat(model.letIn).allMatch(request -> request.predicted().isDone());
+            assertThat(model.letIn).allMatch(request -> request.released().isDone());
+            assertThat(pool.locked(model.batcher.queue::size)).isZero();
             assertThat(model.batcher.hasEnded()).isTrue();
             assertThat(model.fake.events).containsOnlyOnce("close 0");
         });
@@ -68,13 +67,13 @@ class BatchQueueSchedules {
                     var other = new Model("other", pool)) {
                 together(
                         inVain(() -> wedged.ask(Duration.ofMillis(1), "stuck")),
-                        () -> assertThat(other.ask(LONG, "a").values()).containsExactly("A"),
+                        () -> assertThat(other.ask(LONG, "a")).containsExactly("A"),
                         () -> wedged.batcher.findStuck(Duration.ZERO),
                         wedged.fake::release);
                 until(() -> wedged.batcher.liveWorkers() == 1);
                 together(
-                        () -> assertThat(wedged.ask(LONG, "b").values()).containsExactly("B"),
-                        () -> assertThat(other.ask(LONG, "c").values()).containsExactly("C"));
+                        () -> assertThat(wedged.ask(LONG, "b")).containsExactly("B"),
+                        () -> assertThat(other.ask(LONG, "c")).containsExactly("C"));
             }
         });
     }
@@ -92,8 +91,7 @@ class BatchQueueSchedules {
 
     private static final class Model implements AutoCloseable {
         final FakeModel fake = new FakeModel();
-        final AtomicInteger letIn = new AtomicInteger();
-        final AtomicInteger ended = new AtomicInteger();
+        final List<Submission<String, String>> letIn = new CopyOnWriteArrayList<>();
         final Batcher<String, String> batcher;
 
         Model(String name, WorkerPool pool) throws Exception {
@@ -102,35 +100,18 @@ class BatchQueueSchedules {
             batcher.start();
         }
 
-        Submission<String, String> submit(Duration time, String... records) {
-            return submit(time, new CompletableFuture<>(), records);
-        }
-
-        private Submission<String, String> submit(Duration time, CompletableFuture<Void> end, String... records) {
-            var ticket = batcher.submit(
-                    Serving.pieces(List.of(records)),
-                    new PartSink.None<>(Interleavings.now() + time.toNanos()),
-                    new Caller(() -> false, Map.of(), RequestTrace.NONE),
-                    _ -> {
-                        ended.incrementAndGet();
-                        end.complete(null);
-                    });
-            letIn.incrementAndGet();
-            return ticket;
-        }
-
-        Predictions<String> ask(Duration time, String... records) throws Exception {
-            var end = new CompletableFuture<Void>();
+        List<String> ask(Duration time, String... records) throws Exception {
             long deadline = Interleavings.now() + time.toNanos();
-            var ticket = submit(time, end, records);
-            while (!end.isDone()) {
-                try {
-                    end.get(Math.max((deadline - Interleavings.now()) / 2, 1_000_000), TimeUnit.NANOSECONDS);
-                } catch (TimeoutException _) {
-                    ticket.ask();
-                }
-            }
-            return Serving.predictions(ticket);
+            var parts = Serving.parts(records.length, deadline);
+            Serving.awaitEnd(submit(parts, records), deadline, Interleavings::now);
+            return parts.whole();
+        }
+
+        Submission<String, String> submit(PartSink<String> sink, String... records) {
+            var submission = batcher.submit(
+                    Serving.pieces(List.of(records)), sink, new Caller(() -> false, Map.of(), RequestTrace.NONE));
+            letIn.add(submission);
+            return submission;
         }
 
         @Override

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.error.ServingException;
+import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.TestThreads;
@@ -11,7 +13,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
@@ -77,11 +78,11 @@ final class Serving implements AutoCloseable {
         return batcher;
     }
 
-    Future<Predictions<String>> ask(String... records) {
+    Future<List<String>> ask(String... records) {
         return ask(LONG, () -> false, records);
     }
 
-    Future<Predictions<String>> ask(Duration timeout, BooleanSupplier abandoned, String... records) {
+    Future<List<String>> ask(Duration timeout, BooleanSupplier abandoned, String... records) {
         return callers.submit(() -> predict(
                 batcher,
                 List.of(records),
@@ -90,35 +91,40 @@ final class Serving implements AutoCloseable {
     }
 
     /// Submits records and waits for their predictions as a request does.
-    static Predictions<String> predict(
-            Batcher<String, String> batcher, List<String> records, long deadline, Caller caller)
+    ///
+    /// @throws ServingException where the server refuses it
+    /// @throws ExecutionException with what the predictor threw
+    static List<String> predict(Batcher<String, String> batcher, List<String> records, long deadline, Caller caller)
             throws InterruptedException, ExecutionException {
-        var ended = new CompletableFuture<Void>();
-        var ticket = batcher.submit(pieces(records), new PartSink.None<>(deadline), caller, _ -> ended.complete(null));
-        while (!ended.isDone()) {
+        var parts = parts(records.size(), deadline);
+        var submission = batcher.submit(pieces(records), parts, caller);
+        awaitEnd(submission, deadline, System::nanoTime);
+        return parts.whole();
+    }
+
+    static PredictionTimes awaitEnd(Submission<?, ?> submission, long deadline, LongSupplier clock)
+            throws InterruptedException, ExecutionException {
+        while (true) {
             try {
-                ended.get(Math.max((deadline - System.nanoTime()) / 2, 1_000_000), TimeUnit.NANOSECONDS);
-            } catch (TimeoutException e) {
-                ticket.ask();
+                long left = deadline - clock.getAsLong();
+                return submission.predicted().get(Math.max(left / 2, 1_000_000), TimeUnit.NANOSECONDS);
+            } catch (TimeoutException _) {
+                submission.ask();
             } catch (InterruptedException e) {
-                ticket.abandon();
+                submission.abandon();
+                throw e;
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof ServingException refused) {
+                    throw refused;
+                }
                 throw e;
             }
         }
-        return predictions(ticket);
     }
 
-    /// @throws ServingException where the server refuses it
-    /// @throws ExecutionException with what the predictor threw
-    static Predictions<String> predictions(Submission<String, String> ticket) throws ExecutionException {
-        try {
-            return ticket.predictions();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof ServingException refused) {
-                throw refused;
-            }
-            throw e;
-        }
+    static Parts<String> parts(int pieces, long deadline) {
+        return new Parts<>(
+                pieces, deadline, new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, () -> {}));
     }
 
     /// Records of one piece each, as long as they have characters.
@@ -127,7 +133,7 @@ final class Serving implements AutoCloseable {
     }
 
     /// Sends a `hold` and returns when it is all that runs.
-    Future<Predictions<String>> askAndHold() {
+    Future<List<String>> askAndHold() {
         var held = ask("hold");
         awaitRunning("hold");
         return held;
@@ -139,15 +145,19 @@ final class Serving implements AutoCloseable {
     }
 
     /// Asks and returns when the request waits.
-    Future<Predictions<String>> askAndWait(String... records) {
-        int before = batcher.queue.size();
+    Future<List<String>> askAndWait(String... records) {
+        int before = depth();
         var asked = ask(records);
         awaitDepth(before + 1);
         return asked;
     }
 
     void awaitDepth(int depth) {
-        await().until(() -> batcher.queue.size() == depth);
+        await().until(() -> depth() == depth);
+    }
+
+    int depth() {
+        return pool.locked(batcher.queue::size);
     }
 
     void awaitRunning(String... records) {

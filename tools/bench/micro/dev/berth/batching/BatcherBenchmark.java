@@ -1,12 +1,13 @@
 package dev.berth.batching;
 
 import dev.berth.benchmark.Defaults;
+import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Fork;
@@ -27,6 +28,10 @@ public class BatcherBenchmark extends Defaults {
 
     private static final Pieces<String> REQUEST = new Pieces<>(List.of("record"), new int[] {175}, new int[] {1});
     private static final Caller CALLER = new Caller(() -> false, Map.of(), RequestTrace.NONE);
+    /// Not used by requests of one part for each record.
+    private static final RequestMemory MEMORY =
+            new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, () -> {});
+
     private static final long TIMEOUT = Duration.ofMinutes(1).toNanos();
 
     /// Answers each record with itself.
@@ -68,21 +73,18 @@ public class BatcherBenchmark extends Defaults {
 
     @Benchmark
     @Threads(1)
-    public Predictions<String> oneCaller() throws InterruptedException, ExecutionException {
+    public PredictionTimes oneCaller() throws InterruptedException, ExecutionException {
         return predict();
     }
 
     @Benchmark
     @Threads(8)
-    public Predictions<String> eightCallers() throws InterruptedException, ExecutionException {
+    public PredictionTimes eightCallers() throws InterruptedException, ExecutionException {
         return predict();
     }
 
-    private Predictions<String> predict() throws InterruptedException, ExecutionException {
-        var ended = new CompletableFuture<Void>();
-        var ticket = batcher.submit(
-                REQUEST, new PartSink.None<>(System.nanoTime() + TIMEOUT), CALLER, _ -> ended.complete(null));
-        ended.get();
-        return ticket.predictions();
+    private PredictionTimes predict() throws InterruptedException, ExecutionException {
+        var parts = new Parts<String>(1, System.nanoTime() + TIMEOUT, MEMORY);
+        return batcher.submit(REQUEST, parts, CALLER).predicted().get();
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.assertj.core.api.AbstractThrowableAssert;
@@ -14,11 +15,11 @@ final class Answers {
 
     private Answers() {}
 
-    static void assertAnswered(Future<Predictions<String>> asked, String... expected) throws Exception {
-        assertThat(asked.get().values()).containsExactly(expected);
+    static void assertAnswered(Future<List<String>> asked, String... expected) throws Exception {
+        assertThat(asked.get()).containsExactly(expected);
     }
 
-    static AbstractThrowableAssert<?, ?> assertRefused(Future<Predictions<String>> asked, ErrorType type) {
+    static AbstractThrowableAssert<?, ?> assertRefused(Future<List<String>> asked, ErrorType type) {
         var thrown = thrown(asked);
         assertThat(thrown)
                 .isInstanceOfSatisfying(
@@ -27,14 +28,14 @@ final class Answers {
     }
 
     /// What the predictor threw.
-    static AbstractThrowableAssert<?, ?> assertFailed(Future<Predictions<String>> asked) {
+    static AbstractThrowableAssert<?, ?> assertFailed(Future<List<String>> asked) {
         var thrown = thrown(asked);
         assertThat(thrown).isInstanceOf(ExecutionException.class);
         return assertThat(thrown.getCause());
     }
 
     /// What `predict` threw.
-    static Throwable thrown(Future<Predictions<String>> asked) {
+    static Throwable thrown(Future<List<String>> asked) {
         return catchThrowable(asked::get).getCause();
     }
 }

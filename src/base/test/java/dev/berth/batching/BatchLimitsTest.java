@@ -15,7 +15,7 @@ class BatchLimitsTest {
     @ParameterizedTest
     @CsvSource({"0, 16", "1, 16", "16, 16", "17, 32", "32, 32", "33, 64", "1025, 2048", "2147483647, 2147483648"})
     void lengthsAreRoundedUpToAPowerOfTwo(int length, long roundedUp) {
-        int bucket = new Submission.Pending<String, String>(null, 0, true, "", length).bucket();
+        int bucket = Piece.bucket(length);
         assertThat(1L << bucket).isEqualTo(roundedUp);
         assertThat(bucket).isLessThan(Integer.SIZE);
     }

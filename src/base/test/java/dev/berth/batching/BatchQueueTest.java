@@ -170,12 +170,11 @@ class BatchQueueTest {
         now.set(101);
         ask("b");
 
-        assertThat(batcher.queue.take(new IdleRunner(batcher, 1)).orElseThrow().records())
-                .containsExactly("a");
+        assertThat(batcher.queue.take(1)).extracting(piece -> piece.value).containsExactly("a");
     }
 
     private void begin() {
-        assertThat(batcher.queue.take(new IdleRunner(batcher, 1))).isPresent();
+        assertThat(batcher.queue.take(1)).hasSize(1);
     }
 
     private void beginASecondLater() {
@@ -186,15 +185,14 @@ class BatchQueueTest {
     private Submission<String, String> ask(String... words) {
         return batcher.submit(
                 Serving.pieces(List.of(words)),
-                new PartSink.None<>(DEADLINE),
-                new Caller(() -> false, Map.of(), RequestTrace.NONE),
-                _ -> {});
+                Serving.parts(words.length, DEADLINE),
+                new Caller(() -> false, Map.of(), RequestTrace.NONE));
     }
 
     private void predictInASecond() {
-        var batch = batcher.queue.take(new IdleRunner(batcher, 1)).orElseThrow();
+        var pieces = batcher.queue.take(1);
         now.addAndGet(SECOND);
-        batcher.queue.locked(() -> batch.pieces.forEach(piece -> batcher.queue.answer(piece, piece.value())));
+        pool.locked(() -> pieces.forEach(batcher.queue::answer));
     }
 
     private Batcher<String, String> batcher(PredictorFactory<String, String> model) {

@@ -77,11 +77,10 @@ class BatcherStressTest {
         var timeout = hasty ? Duration.ofNanos(random.nextInt(2_000_000)) : Serving.LONG;
         try {
             var values = Serving.predict(
-                            serving.batcher,
-                            records,
-                            System.nanoTime() + timeout.toNanos(),
-                            new Caller(() -> leaves, Map.of(), RequestTrace.NONE))
-                    .values();
+                    serving.batcher,
+                    records,
+                    System.nanoTime() + timeout.toNanos(),
+                    new Caller(() -> leaves, Map.of(), RequestTrace.NONE));
             assertThat(poisoned || leaves).isFalse();
             assertThat(values).isEqualTo(upperCase(records));
             return Outcome.ANSWERED;

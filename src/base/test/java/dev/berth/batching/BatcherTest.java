@@ -6,10 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.error.ErrorType;
+import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Future;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -102,7 +103,7 @@ class BatcherTest {
                             "words is overloaded: found 2 requests waiting, expected fewer than 2; try again later");
             assertThatThrownBy(() -> serving.batcher.requireRoom(System.nanoTime() + Serving.LONG.toNanos()))
                     .hasMessageContaining("found 2 requests waiting");
-            assertThat(serving.batcher.queue.size()).isEqualTo(2);
+            assertThat(serving.depth()).isEqualTo(2);
             serving.model.release();
 
             assertAnswered(first, "A", "B", "C", "D");
@@ -209,11 +210,16 @@ class BatcherTest {
     void timesAreWithinTheRequest() throws Exception {
         try (var serving = Serving.started()) {
             serving.holdWorker();
-            Future<Predictions<String>> asked = serving.askAndWait("a");
+            long deadline = System.nanoTime() + Serving.LONG.toNanos();
+            var asked = serving.batcher.submit(
+                    Serving.pieces(List.of("a")),
+                    Serving.parts(1, deadline),
+                    new Caller(() -> false, Map.of(), RequestTrace.NONE));
             serving.model.release();
 
-            assertThat(asked.get().queued()).isPositive();
-            assertThat(asked.get().predicted()).isPositive();
+            var times = asked.predicted().get();
+            assertThat(times.queued()).isPositive();
+            assertThat(times.predicted()).isPositive();
         }
     }
 }

@@ -24,7 +24,7 @@ class ClosingTest {
             assertRefused(running, ErrorType.NOT_READY).hasMessage("words has stopped");
             assertRefused(queued, ErrorType.NOT_READY).hasMessage("words has stopped");
             assertThat(serving.model.events).containsExactly("open 0", "interrupt 0 on berth-worker-0", "close 0");
-            assertThat(serving.batcher.queue.size()).isZero();
+            assertThat(serving.depth()).isZero();
             assertRefused(serving.ask("late"), ErrorType.NOT_READY);
         }
     }

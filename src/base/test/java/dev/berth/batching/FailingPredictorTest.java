@@ -133,7 +133,7 @@ class FailingPredictorTest {
             assertRefused(waiting, ErrorType.NOT_READY).hasMessage("words has lost its last worker");
             assertRefused(serving.ask("d"), ErrorType.NOT_READY).hasMessage("words has no worker that can predict");
             assertThat(serving.batcher.liveWorkers()).isZero();
-            assertThat(serving.batcher.queue.size()).isZero();
+            assertThat(serving.depth()).isZero();
             serving.assertMeasured("berth_workers{model=\"words\"} 0.0", "berth_queue_depth{model=\"words\"} 0.0");
         }
     }

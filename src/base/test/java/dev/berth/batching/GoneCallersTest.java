@@ -30,7 +30,7 @@ class GoneCallersTest {
             serving.holdWorker();
             assertRefused(serving.ask(SHORT, () -> false, "a", "b", "c", "d", "e", "f"), ErrorType.DEADLINE_EXCEEDED)
                     .hasMessageMatching("the request's time ran out while it was queued");
-            assertThat(serving.batcher.queue.size()).isZero();
+            assertThat(serving.depth()).isZero();
             var next = serving.askAndWait("1", "2", "3", "4", "5", "6");
             serving.model.release();
 

@@ -1,7 +1,6 @@
 package dev.berth.batching;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.metrics.ServingMetrics;
@@ -188,58 +187,22 @@ class TurnsTest {
         assertThat(take()).containsExactly("d", "c", "b");
     }
 
+    /// Nobody comes to the first ones while the newest is served first, or to any in a full queue.
     @Test
-    void callersWhoHaveGoneKeepNoPlaceThoughOthersAreServedFirst() throws Exception {
-        leave(3);
-        for (int i = 0; i < 150; i++) {
-            ask(() -> true, "gone");
-        }
-        ask("here");
-        now.set(TARGET + 1);
-        for (var word : List.of("a", "b", "c")) {
-            ask(word);
-        }
-
-        assertThat(take(3)).containsExactly("c", "b", "a");
-        assertThat(batcher.queue.size()).isEqualTo(1);
-        assertThat(metrics.scrape().lines())
-                .contains("berth_abandoned_total{model=\"words\"} 153.0", "berth_queue_depth{model=\"words\"} 1.0");
-        assertThat(take()).containsExactly("here");
-    }
-
-    @Test
-    void allThatWaitAreAskedOnceInATenthOfASecond() throws Exception {
-        leave(3);
-        var asked = new ArrayList<AtomicInteger>();
-        for (int i = 0; i < 100; i++) {
-            var count = new AtomicInteger();
-            asked.add(count);
-            ask(() -> count.incrementAndGet() < 0, "word");
-        }
-        now.set(TARGET + 1);
-        take(3);
-        assertThat(asked.stream().limit(97))
-                .allSatisfy(count -> assertThat(count).hasValue(1));
-
-        now.addAndGet(DEADLINE / 10);
-        take(3);
-        assertThat(asked.stream().limit(94))
-                .allSatisfy(count -> assertThat(count).hasValue(2));
-    }
-
-    @Test
-    void aFullQueueMakesRoomWhereCallersHaveGone() throws Exception {
+    void callersWhoHaveGoneKeepNoPlaceOnceTheyAreAsked() throws Exception {
         batcher = batcher(1, TARGET, 2);
         var gone = new AtomicBoolean();
         ask("a");
-        ask(gone::get, "b", "c");
+        var leaves = ask(gone::get, "b", "c");
+        leaves.ask();
         assertThatThrownBy(() -> ask("d")).hasMessageContaining("found 2 requests waiting, expected fewer than 2");
         gone.set(true);
-        now.addAndGet(DEADLINE / 10);
-        assertThatCode(() -> batcher.requireRoom(DEADLINE)).doesNotThrowAnyException();
+        leaves.ask();
         ask("d", "e");
 
         assertThat(take(3)).containsExactly("a", "d", "e");
+        assertThat(metrics.scrape().lines())
+                .contains("berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
     }
 
     @Test
@@ -310,8 +273,7 @@ class TurnsTest {
             }
         };
         for (int i = 0; i < 100; i++) {
-            batcher.submit(
-                    Serving.pieces(List.of("a")), sink, new Caller(() -> false, Map.of(), RequestTrace.NONE), _ -> {});
+            batcher.submit(Serving.pieces(List.of("a")), sink, new Caller(() -> false, Map.of(), RequestTrace.NONE));
         }
         looks.set(0);
 
@@ -340,7 +302,9 @@ class TurnsTest {
 
     private Submission<String, String> submit(BooleanSupplier hasGone, Pieces<String> pieces) {
         return batcher.submit(
-                pieces, new PartSink.None<>(DEADLINE), new Caller(hasGone, Map.of(), RequestTrace.NONE), _ -> {});
+                pieces,
+                Serving.parts(pieces.values().size(), DEADLINE),
+                new Caller(hasGone, Map.of(), RequestTrace.NONE));
     }
 
     /// So many callers give up before they have an answer.
@@ -351,15 +315,13 @@ class TurnsTest {
     }
 
     /// Predicts a batch.
-    private List<String> take() throws InterruptedException {
-        var batch = batcher.queue
-                .take(new IdleRunner(batcher, batcher.queue.limits.maxBatchSize()))
-                .orElseThrow();
-        batcher.queue.locked(() -> batch.pieces.forEach(piece -> batcher.queue.answer(piece, piece.value())));
-        return batch.records();
+    private List<String> take() {
+        var pieces = batcher.queue.take(batcher.queue.limits.maxBatchSize());
+        pieces.forEach(batcher.queue::answer);
+        return pieces.stream().map(piece -> piece.value).toList();
     }
 
-    private List<String> take(int batches) throws InterruptedException {
+    private List<String> take(int batches) {
         var all = new ArrayList<String>();
         for (int i = 0; i < batches; i++) {
             all.addAll(take());

@@ -92,13 +92,12 @@ class WorkerPoolTest {
                 "stepFn", pool, ONE_BY_ONE, closesWith(released), System::nanoTime, metrics.ofModel("streams"))) {
             wedged.start();
             var other = model();
-            assertThat(Serving.predict(
-                                    wedged,
-                                    List.of("a"),
-                                    System.nanoTime() + Duration.ofMinutes(1).toNanos(),
-                                    new Caller(() -> false, Map.of(), RequestTrace.NONE))
-                            .values())
-                    .hasSize(1);
+            wedged.submit(
+                            Serving.pieces(List.of("a")),
+                            Serving.parts(1, System.nanoTime() + Serving.LONG.toNanos()),
+                            new Caller(() -> false, Map.of(), RequestTrace.NONE))
+                    .predicted()
+                    .get();
             var waiting = other.askAndWait("b");
 
             await().until(() -> {

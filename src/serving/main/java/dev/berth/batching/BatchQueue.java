@@ -1,60 +1,63 @@
 package dev.berth.batching;
 
-import dev.berth.batching.Submission.Pending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 
 /// The requests of a model that have not ended. Their pieces are in line, or a worker has taken them.
 /// What records hold is bounded by the memory of requests, and how long they take by the expected
 /// wait.
 ///
-/// [#submit] takes a request in; workers [#take] a batch and say what became of it. The lock is that
-/// of the [WorkerPool]. No foreign code runs under it. A piece waits only while its request is open.
+/// Workers [#take] pieces, say which of them their predictors have, and what became of them. The lock is
+/// that of the [WorkerPool]. No foreign code runs under it. A piece waits only while its request is
+/// open.
 final class BatchQueue<I, O> extends Submission.Queue<I, O> {
-
-    /// How often the callers of all that wait may be asked whether they have gone. An answer takes
-    /// about a microsecond.
-    private static final Duration ASKED_EVERY = Duration.ofMillis(100);
 
     /// Rejections of requests with less time left do not count as overload: they come where the wait
     /// is half of it. Clients put up with so short a wait, in order of arrival.
     private static final Duration SHORT_DEADLINE = Duration.ofSeconds(4);
 
     final BatchLimits limits;
-    private final LongSupplier clock;
     final ModelMetrics metrics;
-
-    private final Batcher<I, O> workers;
-    private final ReentrantLock lock;
+    private final String predictor;
+    private final WorkerPool pool;
+    private final Runnable wake;
+    private final LongSupplier clock;
 
     private final Set<Submission<I, O>> open = new LinkedHashSet<>();
     private final Line<I, O> line;
-    private long askedAt;
 
-    /// The requests that have ended and were not told yet, which must wait until the lock is free.
-    private List<Submission<I, O>> ended = new ArrayList<>();
+    /// What predictors have at the moment, by the numbers of their workers.
+    private final Map<Integer, Batch<I, O>> running = new HashMap<>();
 
+    /// How many records are predicted at once where that is done in steps. Zero: it is not.
+    private long places;
+
+    /// @param predictor for messages
+    /// @param wake has the model's next worker look at the queue; called with the lock held
     BatchQueue(
-            Batcher<I, O> workers, ReentrantLock lock, BatchLimits limits, LongSupplier clock, ModelMetrics metrics) {
-        this.workers = workers;
-        this.lock = lock;
+            String predictor,
+            WorkerPool pool,
+            Runnable wake,
+            BatchLimits limits,
+            LongSupplier clock,
+            ModelMetrics metrics) {
+        this.predictor = predictor;
+        this.pool = pool;
+        this.wake = wake;
         this.limits = limits;
         this.clock = clock;
         this.metrics = metrics;
         this.line = new Line<>(limits, metrics);
-        this.askedAt = now() - ASKED_EVERY.toNanos();
     }
 
     /// As the model's clock counts.
@@ -62,49 +65,31 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         return clock.getAsLong();
     }
 
+    /// The lock is held, as in all that follows but [#take], [#expectedWait()], [#ask] and [#abandon].
+    void predictInSteps(long atOnce) {
+        places = atOnce;
+    }
+
     /// Queues all the pieces of a request, or none.
     ///
     /// @throws ServingException when it can't be queued
     void submit(Submission<I, O> request) {
-        locked(() -> {
-            requireRoom(request.left(), request.sink.deadlineNanos());
-            open.add(request);
-            line.add(request, now());
-            workers.wake();
-        });
+        requireRoom(request.left(), request.sink.deadlineNanos());
+        open.add(request);
+        line.add(request, now());
+        wake.run();
     }
 
-    /// Where the queue is full, requests whose callers have gone leave it first.
-    ///
-    /// @throws ServingException when not even one record can be queued
-    void requireRoom(long deadline) {
-        var keeping = locked(() -> {
-            var callers = keepingPlaces();
-            if (callers.isEmpty()) {
-                requireRoom(1, deadline);
-            }
-            return callers;
-        });
-        if (!keeping.isEmpty()) {
-            endAbandoned(keeping);
-            locked(() -> requireRoom(1, deadline));
-        }
-    }
-
-    private boolean isFull() {
-        return line.size() >= limits.queueCapacity();
-    }
-
-    private void requireRoom(int pieces, long deadline) {
-        workers.requireWorker();
+    /// @throws ServingException when so many pieces can't be queued
+    void requireRoom(int pieces, long deadline) {
         if (!hasLine()) {
             return;
         }
         long left = deadline - now();
-        if (isFull()) {
+        if (size() >= limits.queueCapacity()) {
             throw overloaded(
                     left,
-                    "found %d requests waiting, expected fewer than %d".formatted(line.size(), limits.queueCapacity()));
+                    "found %d requests waiting, expected fewer than %d".formatted(size(), limits.queueCapacity()));
         }
         long wait = expectedWait(pieces);
         if (wait > left / 2) {
@@ -120,114 +105,106 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         if (left > SHORT_DEADLINE.toNanos()) {
             line.leftUnanswered();
         }
-        return ErrorType.OVERLOADED.because("%s is overloaded: %s; try again later".formatted(workers.name, why));
+        return ErrorType.OVERLOADED.because("%s is overloaded: %s; try again later".formatted(metrics.model(), why));
     }
 
     /// How long a record that came now would wait.
     Duration expectedWait() {
-        return locked(() -> hasLine() ? Duration.ofNanos(expectedWait(1)) : Duration.ZERO);
+        return pool.locked(() -> hasLine() ? Duration.ofNanos(expectedWait(1)) : Duration.ZERO);
     }
 
     private long expectedWait(int count) {
         long measured = line.expectedWait(count);
-        if (!workers.predictsInSteps()) {
-            return measured;
-        }
         // Were more places about to become free than a batch has, some of them would have, and the line
         // would have moved.
-        long places = (long) workers.liveWorkers() * limits.maxBatchSize();
-        return Math.max(measured, line.stillFor(now()) * line.pieces() / places);
+        return places == 0 ? measured : Math.max(measured, line.stillFor(now()) * line.pieces() / places);
     }
 
     /// The number of requests that wait.
     int size() {
-        return locked(line::size);
+        return line.size();
     }
 
-    /// Whether records wait. The lock is held.
+    /// Whether records wait.
     boolean hasLine() {
-        return line.size() > 0;
+        return size() > 0;
     }
 
-    /// In how long a batch should be made of what waits; zero or less: now. The lock is held.
+    /// In how long a batch should be made of what waits; zero or less: now; [Long#MAX_VALUE]: nothing
+    /// waits.
     long ripeInNanos() {
-        return hasLine() ? line.delayNanos(now()) : Long.MAX_VALUE;
+        return line.ripeInNanos(now());
     }
 
-    /// Starts a batch that somebody waits for on the calling worker. Where records are left, the next
-    /// worker is woken for them.
+    /// Takes pieces that go together and that somebody waits for. Where others are left, the next worker
+    /// is woken for them.
     ///
     /// Whether a caller has gone away is asked without the lock; the room that such callers leave is
     /// filled up again.
     ///
-    /// @return nothing: no batch should be made now
-    Optional<Batch<I, O>> take(Runner<I, O> runner) {
-        var chosen = new ArrayList<Pending<I, O>>();
+    /// @param room for how many
+    /// @return empty: no batch should be made now
+    List<Piece<I, O>> take(int room) {
+        var chosen = new ArrayList<Piece<I, O>>();
         var asked = new HashSet<Submission<I, O>>();
         while (true) {
-            var toAsk = new HashSet<Submission<I, O>>();
-            var batch = locked(() -> {
-                chosen.removeIf(piece -> piece.submission().hasEnded());
-                int room = runner.room();
-                if (room > 0 && (!chosen.isEmpty() || ripeInNanos() <= 0)) {
+            var toAsk = pool.locked(() -> {
+                chosen.removeIf(piece -> !piece.isWanted());
+                if (!chosen.isEmpty() || ripeInNanos() <= 0) {
                     line.fill(chosen, room, now(), this::expire);
                 }
                 var callers = Submission.of(chosen);
-                if (asked.containsAll(callers)) {
-                    return chosen.isEmpty() ? Optional.<Batch<I, O>>empty() : Optional.of(start(chosen, runner));
+                callers.removeAll(asked);
+                if (callers.isEmpty() && !chosen.isEmpty()) {
+                    start(chosen);
                 }
-                toAsk.addAll(callers);
-                toAsk.addAll(keepingPlaces());
-                toAsk.removeAll(asked);
-                return Optional.<Batch<I, O>>empty();
+                return callers;
             });
             if (toAsk.isEmpty()) {
-                return batch;
+                return chosen;
             }
             asked.addAll(toAsk);
-            endAbandoned(toAsk);
+            toAsk.stream().filter(Submission::isAbandoned).forEach(this::abandon);
         }
     }
 
-    private Batch<I, O> start(List<Pending<I, O>> chosen, Runner<I, O> runner) {
+    private void start(List<Piece<I, O>> chosen) {
         long now = now();
         for (var piece : chosen) {
-            piece.submission().start(piece, now);
-            if (piece.isFirst()) {
-                metrics.queueWait.record(Duration.ofNanos(now - piece.submission().arrivedAt));
+            if (piece.request.start(piece, now)) {
+                metrics.queueWait.record(Duration.ofNanos(now - piece.request.arrivedAt));
             }
         }
-        runner.take(chosen);
-        var batch = runner.begin(chosen);
-        line.moved(batch.lengths(), now);
+        line.moved(chosen.stream().mapToLong(piece -> piece.length).sum(), now);
         if (hasLine()) {
-            workers.wake();
+            wake.run();
         }
-        return batch;
     }
 
-    /// The requests that would keep their places though their callers may have gone: no worker comes
-    /// to the first ones where the newest is served first, and there is no room for others in a full
-    /// queue.
-    private Collection<Submission<I, O>> keepingPlaces() {
-        long now = now();
-        if ((isFull() || line.isNewestFirst(now)) && now - askedAt >= ASKED_EVERY.toNanos()) {
-            askedAt = now;
-            return line.untouched();
-        }
-        return List.of();
+    /// A predictor is about to have pieces. From now on it is interrupted when no request waits for them
+    /// any more.
+    void begin(int worker, Batch<I, O> batch) {
+        running.put(worker, batch);
     }
 
-    /// Ends those requests whose callers have gone. They are asked without the lock.
-    private void endAbandoned(Collection<Submission<I, O>> asked) {
-        asked.stream().filter(Submission::isAbandoned).forEach(this::abandon);
+    /// The predictor of the calling worker has nothing any more. An interrupt that has come for its batch
+    /// ends with it, and none comes after.
+    void finish(int worker) {
+        running.remove(worker);
+        Thread.interrupted();
     }
 
-    /// @param value null where the sink has had it in parts. The lock is held, as in all that end
-    ///   requests
-    void answer(Pending<I, O> piece, O value) {
-        var request = piece.submission();
-        if (!request.hasEnded() && request.answer(piece.index(), value)) {
+    /// Whether a worker's predictor has a batch, the deadline of each of whose requests is past for as
+    /// long as `grace`.
+    boolean isOverdue(int worker, Duration grace) {
+        var batch = running.get(worker);
+        return batch != null && batch.isOverdue(now(), grace.toNanos());
+    }
+
+    /// A piece is predicted; its sink has the prediction.
+    void answer(Piece<I, O> piece) {
+        var request = piece.request;
+        if (!request.hasEnded() && request.answered()) {
             end(request, null);
             line.answered();
         }
@@ -245,23 +222,19 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
                     request,
                     ErrorType.DEADLINE_EXCEEDED.because(
                             request.hasStarted()
-                                    ? "the request's time ran out while %s ran".formatted(workers.predictor)
+                                    ? "the request's time ran out while %s ran".formatted(predictor)
                                     : "the request's time ran out while it was queued"));
         }
     }
 
     @Override
     void abandon(Submission<I, O> request) {
-        locked(() -> {
-            if (!request.hasEnded()) {
-                leave(request, ErrorType.CALLER_GONE.because("the caller has gone away"));
-            }
-        });
+        pool.locked(() -> leave(request, ErrorType.CALLER_GONE.because("the caller has gone away")));
     }
 
     private void leave(Submission<I, O> request, ServingException why) {
         // A caller that leaves while an answer comes in parts has not waited for too long.
-        if (!workers.predictsInSteps() || !request.hasStarted()) {
+        if (!request.hasEnded() && (places == 0 || !request.hasStarted())) {
             line.leftUnanswered();
         }
         end(request, why);
@@ -276,50 +249,29 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
             return;
         }
         line.remove(request);
-        request.end(failure, now());
-        ended.add(request);
+        pool.afterwards(request.end(failure, now()));
         if (failure != null) {
             metrics.abandoned.increment(request.recordsNotStarted());
-            workers.runners.forEach(Runner::interruptIfUnwanted);
+            running.values().forEach(Batch::interruptIfUnwanted);
             // A worker may hold the state of its streams.
-            workers.wake();
+            wake.run();
         }
     }
 
     @Override
     void ask(Submission<I, O> request) {
-        locked(() -> {
+        if (request.isAbandoned()) {
+            abandon(request);
+            return;
+        }
+        pool.locked(() -> {
             long now = now();
             if (request.isExpired(now)) {
                 expire(request);
             } else {
-                workers.runners.forEach(runner -> runner.interruptFor(request, now));
-                workers.wake();
+                running.values().forEach(batch -> batch.interruptFor(request, now));
+                wake.run();
             }
         });
-    }
-
-    /// For what only the lock makes visible.
-    void locked(Runnable action) {
-        locked(() -> {
-            action.run();
-            return null;
-        });
-    }
-
-    /// Requests that have ended are told without the lock.
-    <T> T locked(Supplier<T> action) {
-        List<Submission<I, O>> told = List.of();
-        lock.lock();
-        try {
-            return action.get();
-        } finally {
-            if (lock.getHoldCount() == 1 && !ended.isEmpty()) {
-                told = ended;
-                ended = new ArrayList<>();
-            }
-            lock.unlock();
-            told.forEach(Submission::tell);
-        }
     }
 }

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Condition;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -18,8 +17,8 @@ import org.slf4j.MDC;
 /// Predicts the records of many requests for one model in batches, on workers that it may share
 /// with other models.
 ///
-/// Nothing here waits for predictions: the caller that has submitted records is told, and decides
-/// how long to wait. Predictors run on the workers' threads.
+/// Nothing here waits for predictions: the caller that has submitted records decides how long to wait.
+/// Predictors run on the workers' threads.
 public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Batcher.class);
@@ -27,8 +26,8 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     /// How long a turn may keep a thread that other models wait for.
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-    final String name;
-    final String predictor;
+    private final String name;
+    private final String predictor;
     final BatchQueue<I, O> queue;
 
     private final WorkerPool pool;
@@ -38,7 +37,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     private final Supplier<Duration> expectedWait;
 
     /// By the numbers of their workers. Written by [#start].
-    final List<Runner<I, O>> runners = new CopyOnWriteArrayList<>();
+    private final List<Runner<I, O>> runners = new CopyOnWriteArrayList<>();
 
     private volatile boolean closed;
 
@@ -62,7 +61,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         this.factory = factory;
         this.metrics = metrics;
         this.workerHasLeft = pool.lock.newCondition();
-        this.queue = new BatchQueue<>(this, pool.lock, limits, clock, metrics);
+        this.queue = new BatchQueue<>(predictor, pool, this::wake, limits, clock, metrics);
         this.expectedWait = queue::expectedWait;
         metrics.queueOpened(limits.queueCapacity(), expectedWait);
     }
@@ -75,9 +74,9 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         try {
             for (int worker = 0; worker < pool.size(); worker++) {
                 requireOpen();
-                runners.add(runner(worker, factory.open(worker)));
+                runners.add(new Runner<>(worker, factory.open(worker), predictor, queue, pool));
             }
-            queue.locked(() -> {
+            pool.locked(() -> {
                 requireOpen();
                 countWorkers();
             });
@@ -93,40 +92,34 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         }
     }
 
-    private Runner<I, O> runner(int worker, Predictor<I, O> opened) {
-        return opened instanceof StepPredictor<I, O, ?> steps
-                ? new StreamRunner<>(this, worker, steps)
-                : new BatchRunner<>(this, worker, opened);
-    }
-
-    boolean predictsInSteps() {
-        return runners.getFirst() instanceof StreamRunner;
-    }
-
     /// Refuses what [#submit] would refuse however few records there were, before anything is spent
     /// on reading them.
     ///
     /// @param deadlineNanos when the request's time is over, as the clock counts
     /// @throws ServingException `OVERLOADED` or `NOT_READY`
     public void requireRoom(long deadlineNanos) {
-        queue.requireRoom(deadlineNanos);
+        pool.locked(() -> {
+            requireWorker();
+            queue.requireRoom(1, deadlineNanos);
+        });
     }
 
     /// Queues the records. All of them are queued or none.
     ///
-    /// @param parts [PartSink.None], or where the parts go that a [StepPredictor] gives
-    /// @param whenEnded run once, when [Submission#predictions] has them or says why not. It must
-    ///   neither block nor throw
+    /// @param sink where their predictions go: [Parts], or what takes the parts that a [StepPredictor]
+    ///   gives
     /// @throws ServingException `OVERLOADED` or `NOT_READY`
-    public Submission<I, O> submit(
-            Pieces<I> pieces, PartSink<O> parts, Caller caller, Consumer<Submission<I, O>> whenEnded) {
-        var submission = new Submission<>(queue, pieces, parts, caller, queue.now(), whenEnded);
-        queue.submit(submission);
+    public Submission<I, O> submit(Pieces<I> pieces, PartSink<O> sink, Caller caller) {
+        var submission = new Submission<>(queue, pieces, sink, caller, queue.now());
+        pool.locked(() -> {
+            requireWorker();
+            queue.submit(submission);
+        });
         return submission;
     }
 
-    /// @throws ServingException where no worker will answer a request. The lock is held
-    void requireWorker() {
+    /// @throws ServingException where no worker will answer a request
+    private void requireWorker() {
         if (closed) {
             throw ErrorType.NOT_READY.because("%s has stopped".formatted(name));
         }
@@ -151,28 +144,25 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         liveWorkers = (int) runners.stream()
                 .filter(runner -> !runner.isRetired && !runner.isStuck)
                 .count();
+        if (runners.stream().anyMatch(Runner::predictsInSteps)) {
+            queue.predictInSteps(Math.max(1L, liveWorkers) * queue.limits.maxBatchSize());
+        }
         // Another version of the model may have workers under the same name.
         metrics.workers.addAndGet(liveWorkers - before);
     }
 
-    void wake() {
+    private void wake() {
         pool.wake(this);
     }
 
     @Override
     boolean hasWork() {
-        return liveWorkers > 0
-                && (queue.hasLine() || runners.stream().anyMatch(runner -> runner.ripeInNanos() < Long.MAX_VALUE));
+        return liveWorkers > 0 && (queue.hasLine() || runners.stream().anyMatch(runner -> !runner.taken.isEmpty()));
     }
 
     @Override
     long ripeInNanos(int worker) {
-        var runner = runners.get(worker);
-        if (runner.isRetired || runner.inside != null) {
-            return Long.MAX_VALUE;
-        }
-        long line = runner.room() > 0 ? queue.ripeInNanos() : Long.MAX_VALUE;
-        return Math.min(line, runner.ripeInNanos());
+        return runners.get(worker).ripeInNanos();
     }
 
     @Override
@@ -187,17 +177,13 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         MDC.setContextMap(runner.logContext());
         try {
             runner.predictWhatWaits();
-            if (closed) {
-                runner.close();
-            }
         } catch (Throwable e) {
             metrics.caught(e);
             log.error("{}: worker {} can't predict any more", name, runner.worker, Unsaid.of(e));
-            queue.locked(() -> lose(runner, e));
-            runner.close();
+            pool.locked(() -> lose(runner, e));
         } finally {
+            leave(runner);
             MDC.clear();
-            queue.locked(() -> leave(runner));
         }
     }
 
@@ -213,17 +199,22 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     }
 
     private void leave(Runner<I, O> runner) {
-        runner.inside = null;
-        if (runner.isStuck) {
-            runner.isStuck = false;
-            metrics.stuckHooks.decrementAndGet();
-            countWorkers();
+        if (pool.locked(() -> runner.isRetired)) {
+            runner.close();
         }
-        if (!runner.isRetired && runner.ripeInNanos() < Long.MAX_VALUE) {
-            // This worker emptied the queue, so others may have removed the model from the turns.
-            wake();
-        }
-        workerHasLeft.signalAll();
+        pool.locked(() -> {
+            runner.inside = null;
+            if (runner.isStuck) {
+                runner.isStuck = false;
+                metrics.stuckHooks.decrementAndGet();
+                countWorkers();
+            }
+            if (!runner.isRetired && !runner.taken.isEmpty()) {
+                // This worker emptied the queue, so others may have removed the model from the turns.
+                wake();
+            }
+            workerHasLeft.signalAll();
+        });
     }
 
     /// Looks for workers whose prediction has not ended `grace` after the deadline of all its
@@ -234,18 +225,16 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     ///
     /// @return the threads of those that were not known before
     public List<Thread> findStuck(Duration grace) {
-        return queue.locked(() -> {
-            long now = queue.now();
+        return pool.locked(() -> {
             var found = runners.stream()
-                    .filter(runner ->
-                            !runner.isStuck && runner.batch != null && runner.batch.isOverdue(now, grace.toNanos()))
+                    .filter(runner -> !runner.isStuck && queue.isOverdue(runner.worker, grace))
                     .toList();
             found.forEach(this::giveUp);
             if (!found.isEmpty() && liveWorkers == 0) {
                 queue.refuseAll(noWorkers());
             }
             runners.stream()
-                    .filter(runner -> runner.inside != null && now - runner.insideSince >= PATIENCE.toNanos())
+                    .filter(runner -> runner.inside != null && queue.now() - runner.insideSince >= PATIENCE.toNanos())
                     .forEach(runner -> pool.standInFor(runner.worker, runner.inside));
             return found.stream().map(runner -> runner.inside).toList();
         });
@@ -269,7 +258,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     @Override
     public void close() {
         metrics.queueClosed(expectedWait);
-        queue.locked(() -> {
+        pool.locked(() -> {
             closed = true;
             runners.forEach(runner -> runner.isRetired = true);
             countWorkers();
@@ -281,7 +270,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
             Thread.currentThread().interrupt();
         }
         // A worker that is inside closes its predictor when it comes out.
-        queue.locked(() ->
+        pool.locked(() ->
                         runners.stream().filter(runner -> runner.inside == null).toList())
                 .forEach(Runner::close);
     }

@@ -1,9 +1,6 @@
 package dev.berth.batching;
 
-import dev.berth.batching.Submission.Pending;
 import dev.berth.metrics.ModelMetrics;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
@@ -113,10 +110,6 @@ final class Line<I, O> {
         stillSince = now;
     }
 
-    List<Submission<I, O>> untouched() {
-        return List.copyOf(untouched);
-    }
-
     void add(Submission<I, O> request, long now) {
         if (size() == 0) {
             stillSince = now;
@@ -145,7 +138,7 @@ final class Line<I, O> {
     }
 
     /// Whether more requests come than can be answered, so that the newest is served first.
-    boolean isNewestFirst(long now) {
+    private boolean isNewestFirst(long now) {
         long targetDelay = limits.targetDelay().toNanos();
         return targetDelay > 0
                 && unanswered > TOO_MANY
@@ -153,44 +146,59 @@ final class Line<I, O> {
                 && now - untouched.getFirst().arrivedAt > targetDelay;
     }
 
-    /// How long the next batch should wait to be fuller; zero or less: not at all. The line is not
-    /// empty.
-    long delayNanos(long now) {
+    /// In how long a batch should be made of what waits; zero or less: now; [Long#MAX_VALUE]: nothing
+    /// waits.
+    long ripeInNanos(long now) {
+        if (size() == 0) {
+            return Long.MAX_VALUE;
+        }
         long delay = limits.maxBatchDelay().toNanos();
-        if (delay == 0) {
+        if (delay == 0 || fillsBatch()) {
             return 0;
         }
-        var oldest = Stream.concat(untouched.stream().limit(1), begun.stream())
-                .max(Comparator.comparingLong(request -> now - request.arrivedAt))
-                .orElseThrow();
-        var lengths = waitingIn(oldest.firstWaiting().bucket(), requests())
-                .limit(limits.maxBatchSize())
-                .mapToInt(Pending::length)
-                .summaryStatistics();
-        boolean fillsBatch = !limits.hasRoom((int) lengths.getCount(), lengths.getMax(), lengths.getMax());
-        return fillsBatch ? 0 : delay - (now - oldest.arrivedAt);
+        long oldest =
+                requests().mapToLong(request -> now - request.arrivedAt).max().orElseThrow();
+        return delay - oldest;
     }
 
-    private Stream<Pending<I, O>> waitingIn(int bucket, Stream<Submission<I, O>> requests) {
-        return requests.flatMap(request -> request.waitingIn(bucket).stream());
+    /// Goes through no more requests than a batch has room for.
+    private boolean fillsBatch() {
+        return size() >= limits.maxBatchSize()
+                || pieces() >= limits.maxBatchSize()
+                || requests().mapToLong(Submission::leftLength).sum() >= limits.maxBatchTokens();
     }
 
     /// Moves pieces that wait into `chosen`, as many as go together with those that it holds; with
-    /// the one whose turn it is, where it holds none.
+    /// the one whose turn it is, where it holds none. A batch is filled up with pieces of the request
+    /// that it began with, then with those of others in their turn, all of one bucket.
     ///
     /// @param most how many it may hold
     /// @param expired ends a request whose time is over, so that it waits no more
-    void fill(List<Pending<I, O>> chosen, int most, long now, Consumer<Submission<I, O>> expired) {
+    void fill(List<Piece<I, O>> chosen, int most, long now, Consumer<Submission<I, O>> expired) {
         while (chosen.isEmpty() && size() > 0) {
             var next = next(now);
             if (next.isExpired(now)) {
                 expired.accept(next);
             } else {
-                take(next.firstWaiting(), chosen);
+                take(next.nextWaiting(), chosen);
             }
         }
-        if (!chosen.isEmpty() && chosen.size() < most && size() > 0) {
-            goingWith(chosen, most, now).forEach(piece -> take(piece, chosen));
+        if (chosen.isEmpty()) {
+            return;
+        }
+        var first = chosen.getFirst();
+        int longest = chosen.stream().mapToInt(piece -> piece.length).max().orElseThrow();
+        // Limited, for a stream that may stop anywhere collects all pieces of all requests first.
+        for (var piece : inTurn(first.request, now)
+                .filter(request -> !request.isExpired(now))
+                .flatMap(request -> request.waitingIn(first.bucket()).stream())
+                .limit(most - chosen.size())
+                .toList()) {
+            if (!limits.hasRoom(chosen.size(), longest, piece.length)) {
+                return;
+            }
+            longest = Math.max(longest, piece.length);
+            take(piece, chosen);
         }
     }
 
@@ -204,33 +212,16 @@ final class Line<I, O> {
         return isNewestFirst(now) ? untouched.getLast() : untouched.getFirst();
     }
 
-    /// The pieces that fill up a batch: those of the request that it began with, then those of others
-    /// in their turn, all of one bucket.
-    private List<Pending<I, O>> goingWith(List<Pending<I, O>> chosen, int most, long now) {
-        var first = chosen.getFirst().submission();
-        var inTurn = Stream.of(
+    private Stream<Submission<I, O>> inTurn(Submission<I, O> first, long now) {
+        return Stream.of(
                         Stream.of(first),
                         (isNewestFirst(now) ? untouched.reversed() : untouched).stream(),
                         begun.stream().filter(request -> request != first))
-                .<Submission<I, O>>flatMap(requests -> requests)
-                .filter(request -> !request.isExpired(now));
-        int longest = chosen.stream().mapToInt(Pending::length).max().orElse(0);
-        var found = new ArrayList<Pending<I, O>>();
-        // Limited, for a stream that may stop anywhere collects all pieces of all requests first.
-        for (var piece : waitingIn(chosen.getFirst().bucket(), inTurn)
-                .limit(most - chosen.size())
-                .toList()) {
-            if (!limits.hasRoom(chosen.size() + found.size(), longest, piece.length())) {
-                return found;
-            }
-            longest = Math.max(longest, piece.length());
-            found.add(piece);
-        }
-        return found;
+                .flatMap(requests -> requests);
     }
 
-    private void take(Pending<I, O> piece, List<Pending<I, O>> chosen) {
-        var request = piece.submission();
+    private void take(Piece<I, O> piece, List<Piece<I, O>> chosen) {
+        var request = piece.request;
         untouched.remove(request);
         begun.remove(request);
         request.take(piece);

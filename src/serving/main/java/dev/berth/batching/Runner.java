@@ -1,15 +1,18 @@
 package dev.berth.batching;
 
-import dev.berth.batching.Submission.Pending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.Unsaid;
 import dev.berth.hooks.ModelUnusableException;
+import dev.berth.hooks.PartStream;
 import dev.berth.metrics.ModelMetrics;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
+import java.util.SequencedSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,15 +20,27 @@ import org.slf4j.MDC;
 
 /// One worker of one model: its predictor, and what it has taken from the queue. The lock is never
 /// held while the predictor runs.
-abstract class Runner<I, O> {
+///
+/// Each turn takes pieces that wait, as many as there is room for, and has the predictor make one step
+/// with those that can move. A step predicts them, or where the predictor is a [StepPredictor] gives
+/// the next part of each (continuous batching). Such a piece whose reader does not keep up, or that
+/// pauses, leaves its place in the batch to others and keeps its state.
+///
+/// What a predictor throws has no effect on later batches.
+final class Runner<I, O> {
 
     private static final Logger log = LoggerFactory.getLogger(Runner.class);
 
-    final BatchQueue<I, O> queue;
     final int worker;
-    final String name;
+    private final BatchQueue<I, O> queue;
+    private final WorkerPool pool;
     private final String hook;
+    private final ModelMetrics metrics;
     private final Predictor<I, O> predictor;
+
+    /// The predictor, where it predicts in steps.
+    private final Optional<StepPredictor<I, O, Object>> steps;
+
     private final AtomicBoolean closed = new AtomicBoolean();
 
     // Guarded by the lock of the WorkerPool.
@@ -42,145 +57,284 @@ abstract class Runner<I, O> {
     /// Whether it takes no more: its model is closed, or its predictor of no use.
     boolean isRetired;
 
-    /// What the predictor has at the moment; null: nothing.
-    Batch<I, O> batch;
-
-    /// The pieces that it has taken and is not done with.
-    final Set<Pending<I, O>> taken = new LinkedHashSet<>();
+    /// The pieces that it has taken and is not done with, the one whose turn it is first. Changed by the
+    /// thread that is inside alone, which reads it without the lock too.
+    final SequencedSet<Piece<I, O>> taken = new LinkedHashSet<>();
 
     /// @param worker the number of the one worker that calls [#predictWhatWaits]
-    Runner(Batcher<I, O> model, int worker, Predictor<I, O> predictor) {
-        this.queue = model.queue;
-        this.name = model.name;
-        this.hook = model.predictor;
+    /// @param hook the name of the predictor, for messages
+    @SuppressWarnings("unchecked") // Nobody but the predictor looks at a state that it has made.
+    Runner(int worker, Predictor<I, O> predictor, String hook, BatchQueue<I, O> queue, WorkerPool pool) {
         this.worker = worker;
         this.predictor = predictor;
+        this.hook = hook;
+        this.queue = queue;
+        this.pool = pool;
+        this.metrics = queue.metrics;
+        this.steps = predictor instanceof StepPredictor<I, O, ?> inSteps
+                ? Optional.of((StepPredictor<I, O, Object>) inSteps)
+                : Optional.empty();
+    }
+
+    boolean predictsInSteps() {
+        return steps.isPresent();
+    }
+
+    /// In how long there is something to do on this worker; zero or less: now; [Long#MAX_VALUE]: never.
+    /// The lock is held.
+    long ripeInNanos() {
+        if (isRetired || inside != null) {
+            return Long.MAX_VALUE;
+        }
+        long line = room() > 0 ? queue.ripeInNanos() : Long.MAX_VALUE;
+        long now = queue.now();
+        return Math.min(
+                line,
+                taken.stream().mapToLong(piece -> piece.ripeInNanos(now)).min().orElse(Long.MAX_VALUE));
+    }
+
+    /// How many pieces it takes now. One after the other where they are predicted in steps: they need
+    /// not be of one bucket.
+    private int room() {
+        if (steps.isEmpty()) {
+            return taken.isEmpty() ? queue.limits.maxBatchSize() : 0;
+        }
+        return taken.size() < queue.limits.queueCapacity() && moving(taken).size() < queue.limits.maxBatchSize() ? 1 : 0;
+    }
+
+    /// Those that take part in the next step.
+    private List<Piece<I, O>> moving(Collection<Piece<I, O>> pieces) {
+        long now = queue.now();
+        return pieces.stream()
+                .filter(piece -> piece.canMove(now))
+                .limit(queue.limits.maxBatchSize())
+                .toList();
     }
 
     /// Takes what waits, predicts it and says what became of it. Called without the lock. It throws
     /// where the predictor is of no use any more.
-    abstract void predictWhatWaits();
-
-    void closeWhatIsHeld() {}
-
-    /// How many records it takes at once. The lock is held, as in the next one.
-    abstract int room();
-
-    /// In how long it has something to do for records that it has taken; zero or less: now;
-    /// [Long#MAX_VALUE]: never.
-    long ripeInNanos() {
-        return Long.MAX_VALUE;
+    void predictWhatWaits() {
+        closeOver();
+        while (take()) {
+            // As many as there is room for.
+        }
+        step(taken);
+        closeOver();
     }
 
-    final void take(Collection<Pending<I, O>> pieces) {
-        taken.addAll(pieces);
-        pieces.forEach(piece -> piece.submission().countInside(1));
+    private boolean take() {
+        int room = room();
+        var pieces = room == 0 ? List.<Piece<I, O>>of() : queue.take(room);
+        if (pieces.isEmpty()) {
+            return false;
+        }
+        pool.locked(() -> pieces.forEach(piece -> {
+            taken.addLast(piece);
+            piece.request.countInside(1);
+        }));
+        return true;
     }
 
-    /// Is done with a piece. More calls have no effect.
-    final void letGo(Pending<I, O> piece) {
-        queue.locked(() -> {
-            if (taken.remove(piece)) {
-                piece.submission().countInside(-1);
+    /// Makes a step with those pieces that can move. Those that were given something keep it. After a
+    /// failure the others are tried by themselves, so that only the culprit fails.
+    private void step(Collection<Piece<I, O>> pieces) {
+        var batch = pool.locked(() -> {
+            var begun = new Batch<>(moving(pieces), taken, queue.now());
+            if (begun.size() > 0) {
+                queue.begin(worker, begun);
             }
+            return begun;
         });
-    }
-
-    /// Begins a batch of the calling worker, which is interrupted when no request waits for it any
-    /// more. [#run] follows.
-    final Batch<I, O> begin(List<Pending<I, O>> pieces) {
-        return queue.locked(() -> batch = new Batch<>(pieces, queue.now()));
-    }
-
-    /// What the predictor is asked for a batch.
-    interface Call {
-        void run() throws Exception;
+        if (batch.size() == 0) {
+            return;
+        }
+        var thrown = run(batch);
+        var moving = batch.pieces;
+        if (thrown.isPresent() && moving.size() == 1 && !moving.getFirst().ended) {
+            moving.getFirst().moved = true;
+            moving.getFirst().failure = failure(batch, thrown.get());
+        }
+        settle(moving.stream().filter(piece -> piece.moved || thrown.isEmpty()).toList());
+        if (thrown.isPresent()) {
+            moving.stream().filter(piece -> !piece.moved).forEach(piece -> step(List.of(piece)));
+        }
     }
 
     /// Runs a batch that has begun, to its end.
     ///
-    /// @param what it is, for the log
-    /// @return what was thrown; null: nothing
+    /// @return what was thrown
     /// @throws ModelUnusableException where the predictor is of no use any more
-    final Throwable run(String what, Batch<I, O> begun, Call call) {
-        MDC.setContextMap(begun.logContext());
+    private Optional<Throwable> run(Batch<I, O> batch) {
+        batch.pieces.forEach(Piece::beginStep);
         try {
-            call.run();
-            return null;
+            if (steps.isPresent()) {
+                stepAll(batch, steps.get());
+            } else {
+                predictAll(batch);
+            }
+            return Optional.empty();
         } catch (ModelUnusableException e) {
             throw e;
         } catch (Throwable e) {
-            queue.metrics.caught(e);
-            if (begun.size() > 1 && !begun.isUnwanted()) {
+            metrics.caught(e);
+            if (batch.size() > 1 && !batch.isUnwanted()) {
                 log.warn(
-                        "{}: a {} of {} records failed with {}; trying each by itself",
-                        name,
-                        what,
-                        begun.size(),
+                        "{}: a batch of {} records failed with {}; trying each by itself",
+                        metrics.model(),
+                        batch.size(),
                         Unsaid.of(e).toString());
             }
-            return e;
+            return Optional.of(e);
         } finally {
             MDC.setContextMap(logContext());
-            queue.locked(() -> {
-                batch = null;
-                // An interrupt that has come for the batch ends with it, and none comes after.
-                Thread.interrupted();
-            });
+            pool.locked(() -> queue.finish(worker));
         }
     }
 
-    /// Interrupts the batch if no request waits for it any more. The lock is held, as in the next one.
-    final void interruptIfUnwanted() {
-        if (batch != null && batch.isUnwanted()) {
-            batch.interrupt();
+    private void predictAll(Batch<I, O> batch) throws Exception {
+        MDC.setContextMap(batch.logContext());
+        long start = queue.now();
+        var trace = batch.trace("batch", worker);
+        var step = trace.step("predictFn");
+        try {
+            var values = Predictor.checked(predictor.predict(batch.records()), batch.size());
+            for (int i = 0; i < values.size(); i++) {
+                batch.pieces.get(i).emit(values.get(i));
+                batch.pieces.get(i).end();
+            }
+        } catch (Throwable e) {
+            step.failed(e);
+            trace.failed(e);
+            throw e;
+        } finally {
+            step.close();
+            trace.close();
+            metrics.batchPredicted(
+                    batch.size(), batch.lengths(), batch.paddedLengths(), Duration.ofNanos(queue.now() - start));
         }
     }
 
-    /// Interrupts the batch if it has run for as long as the request has left, and the request waits
-    /// for records of others in it: one slow record must not take the time of the others.
-    final void interruptFor(Submission<I, O> request, long now) {
-        if (batch != null
-                && now - batch.startedAt >= request.sink.deadlineNanos() - now
-                && batch.isOfOthersThan(request)
-                && taken.stream().anyMatch(piece -> piece.submission() == request)) {
-            batch.interrupt();
+    private void stepAll(Batch<I, O> batch, StepPredictor<I, O, Object> predictor) throws Exception {
+        var streams = new ArrayList<PartStream<Object, O>>();
+        for (var piece : batch.pieces) {
+            if (piece.hasBegun() || begin(piece, batch, predictor)) {
+                streams.add(piece);
+            }
         }
+        if (streams.isEmpty()) {
+            return;
+        }
+        MDC.setContextMap(batch.logContext());
+        long start = queue.now();
+        try {
+            predictor.step(streams);
+        } finally {
+            metrics.streams().stepped(streams.size(), Duration.ofNanos(queue.now() - start));
+        }
+    }
+
+    /// Begins a record; false: it has failed. An interrupt fails the batch, which says whom it was for.
+    private boolean begin(Piece<I, O> piece, Batch<I, O> batch, StepPredictor<I, O, Object> predictor)
+            throws Exception {
+        var alone = new Batch<>(List.of(piece), taken, queue.now());
+        var trace = alone.trace("stream", worker);
+        MDC.setContextMap(alone.logContext());
+        try {
+            piece.begin(predictor.begin(piece.value), trace);
+            metrics.streams().streams.incrementAndGet();
+            return true;
+        } catch (Throwable e) {
+            trace.failed(e);
+            trace.close();
+            if (batch.isInterrupted() || e instanceof ModelUnusableException) {
+                throw e;
+            }
+            metrics.caught(e);
+            piece.moved = true;
+            piece.failure = e;
+            return false;
+        }
+    }
+
+    /// Of a record that has failed by itself. It may have been interrupted because others waited for it.
+    private Throwable failure(Batch<I, O> failed, Throwable cause) {
+        return failed.isInterrupted()
+                ? ErrorType.DEADLINE_EXCEEDED.because(
+                        "%s took %.1f s for one record while others waited for it"
+                                .formatted(hook, (queue.now() - failed.startedAt) / 1e9),
+                        cause)
+                : cause;
+    }
+
+    /// Says what became of pieces in a step. Their turn comes again after that of the others.
+    private void settle(List<Piece<I, O>> moved) {
+        pool.locked(() -> {
+            long now = queue.now();
+            for (var piece : moved) {
+                if (piece.failure != null) {
+                    piece.trace().failed(piece.failure);
+                    queue.end(piece.request, piece.failure);
+                } else if (piece.ended) {
+                    queue.answer(piece);
+                }
+                piece.endStep(now);
+                taken.addLast(piece);
+            }
+        });
+    }
+
+    /// Is done with pieces that have ended, and with those whose time is over while nothing moves them.
+    private void closeOver() {
+        if (!taken.isEmpty()) {
+            close(pool.locked(() -> {
+                long now = queue.now();
+                taken.stream()
+                        .map(piece -> piece.request)
+                        .filter(request -> request.isExpired(now))
+                        .forEach(queue::expire);
+                return taken.stream()
+                        .filter(piece -> piece.ended || !piece.isWanted())
+                        .toList();
+            }));
+        }
+    }
+
+    private void close(List<Piece<I, O>> over) {
+        over.stream().filter(Piece::hasBegun).forEach(piece -> {
+            metrics.streams().streams.decrementAndGet();
+            piece.trace().close();
+            try {
+                steps.orElseThrow().end(piece.state());
+            } catch (Throwable e) {
+                metrics.caught(e);
+                log.warn("{}: the state of a record could not be closed", metrics.model(), Unsaid.of(e));
+            }
+        });
+        pool.locked(() -> over.forEach(piece -> {
+            taken.remove(piece);
+            piece.request.countInside(-1);
+        }));
     }
 
     /// Frees the model. No worker may be inside, but the calling one. Only the first call has an
     /// effect.
-    final void close() {
+    void close() {
         if (closed.compareAndSet(false, true)) {
-            closeWhatIsHeld();
+            close(List.copyOf(taken));
             try {
                 predictor.close();
             } catch (Throwable e) {
-                log.warn("{}: the predictor of worker {} could not be closed", name, worker, e);
+                log.warn("{}: the predictor of worker {} could not be closed", metrics.model(), worker, e);
             }
-            queue.locked(() -> List.copyOf(taken)).forEach(this::letGo);
         }
     }
 
-    final boolean isClosed() {
+    boolean isClosed() {
         return closed.get();
     }
 
     /// Stands on the log lines that are not of a batch.
-    final Map<String, String> logContext() {
-        return Map.of(ModelMetrics.LABEL, name);
-    }
-
-    /// Fails the request of a record that has failed by itself. It may have been interrupted because
-    /// others waited for it.
-    final void fail(Batch<I, O> failed, Throwable cause) {
-        queue.locked(() -> queue.end(
-                failed.pieces.getFirst().submission(),
-                failed.isInterrupted()
-                        ? ErrorType.DEADLINE_EXCEEDED.because(
-                                "%s took %.1f s for one record while others waited for it"
-                                        .formatted(hook, (queue.now() - failed.startedAt) / 1e9),
-                                cause)
-                        : cause));
+    Map<String, String> logContext() {
+        return Map.of(ModelMetrics.LABEL, metrics.model());
     }
 }

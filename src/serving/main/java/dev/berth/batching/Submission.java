@@ -2,21 +2,16 @@ package dev.berth.batching;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.Collection;
-import java.util.Collections;
-import java.util.Comparator;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.NavigableMap;
 import java.util.SequencedSet;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,9 +24,6 @@ public final class Submission<I, O> {
 
     private static final Logger log = LoggerFactory.getLogger(Submission.class);
 
-    /// Lengths up to this one are of the first bucket.
-    private static final int SHORTEST_BUCKET = 16;
-
     /// The queue that has it.
     abstract static class Queue<I, O> {
 
@@ -40,113 +32,65 @@ public final class Submission<I, O> {
         abstract void abandon(Submission<I, O> request);
     }
 
-    /// One record of a request or a piece of one, waiting or running. Compared by identity, as
-    /// records of callers are equal in any way that they like.
-    ///
-    /// @param index its place in the request
-    /// @param isFirst whether it is the first piece of its record
-    /// @param length its cost in a batch, in tokens
-    record Pending<I, O>(Submission<I, O> submission, int index, boolean isFirst, I value, int length) {
-
-        /// Records go together in a batch where their lengths round up to the same power of two, so
-        /// that padding at most doubles its cost.
-        ///
-        /// @return the exponent of that power
-        int bucket() {
-            return Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(length, SHORTEST_BUCKET) - 1);
-        }
-
-        @Override
-        public boolean equals(Object other) {
-            return this == other;
-        }
-
-        @Override
-        public int hashCode() {
-            return System.identityHashCode(this);
-        }
-    }
-
     final Caller caller;
     final PartSink<O> sink;
     final long arrivedAt;
 
     private final Queue<I, O> queue;
-    private final int[] counts;
-    private final Consumer<Submission<I, O>> whenEnded;
 
-    /// The pieces that wait, by their buckets, in their order.
-    private final Map<Integer, Deque<Pending<I, O>>> waiting = new HashMap<>();
+    /// The pieces that wait, by their buckets.
+    private final NavigableMap<Integer, Deque<Piece<I, O>>> waiting = new TreeMap<>();
 
     private int left;
 
     /// The lengths of the pieces that wait.
     private long leftLength;
 
-    /// By the pieces' places; null where a piece has no prediction yet, or has it in parts.
-    private final List<O> values;
+    /// How many pieces each record has, and how many of them were never with a predictor.
+    private final int[] counts;
+
+    private final int[] notStarted;
 
     private int unanswered;
-
-    /// The pieces that have been with a predictor.
-    private final BitSet started = new BitSet();
-
+    private boolean hasStarted;
     private long startedAt;
 
     /// How many of its pieces workers have, also when it has ended.
     private int inside;
 
+    private final CompletableFuture<PredictionTimes> predicted = new CompletableFuture<>();
     private final CompletableFuture<Void> released = new CompletableFuture<>();
-
-    private long endedAt;
-
-    /// Why it has no predictions; null where it has them.
-    private Throwable failure;
 
     /// Written under the lock after all others; read without it.
     private volatile boolean ended;
 
-    /// @param whenEnded run once, without the lock, by the thread that has ended it
-    Submission(
-            Queue<I, O> queue,
-            Pieces<I> pieces,
-            PartSink<O> sink,
-            Caller caller,
-            long arrivedAt,
-            Consumer<Submission<I, O>> whenEnded) {
+    Submission(Queue<I, O> queue, Pieces<I> pieces, PartSink<O> sink, Caller caller, long arrivedAt) {
         this.queue = queue;
         this.arrivedAt = arrivedAt;
         this.sink = sink;
         this.caller = caller;
-        this.whenEnded = whenEnded;
         this.counts = pieces.counts();
-        this.unanswered = pieces.values().size();
-        this.values = new ArrayList<>(Collections.nCopies(unanswered, null));
-        for (int count : counts) {
-            for (int piece = 0; piece < count; piece++, left++) {
-                var pending =
-                        new Pending<>(this, left, piece == 0, pieces.values().get(left), pieces.lengths()[left]);
-                waiting.computeIfAbsent(pending.bucket(), _ -> new ArrayDeque<>())
-                        .add(pending);
-                leftLength += pending.length();
+        this.notStarted = counts.clone();
+        for (int record = 0; record < counts.length; record++) {
+            for (int i = 0; i < counts[record]; i++, left++) {
+                int length = pieces.lengths()[left];
+                waiting.computeIfAbsent(Piece.bucket(length), _ -> new ArrayDeque<>())
+                        .add(new Piece<>(this, left, record, pieces.values().get(left), length));
+                leftLength += length;
             }
         }
+        this.unanswered = left;
     }
 
-    static <I, O> SequencedSet<Submission<I, O>> of(Collection<Pending<I, O>> pieces) {
-        return pieces.stream().map(Pending::submission).collect(Collectors.toCollection(LinkedHashSet::new));
+    static <I, O> SequencedSet<Submission<I, O>> of(Collection<Piece<I, O>> pieces) {
+        return pieces.stream().map(piece -> piece.request).collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    /// Asks why it has not ended yet: a batch that has kept it waiting for too long is interrupted, it
-    /// ends when its time is over, and it goes on where its sink has room again. Its caller asks
-    /// whenever half of the time that is left is over.
-    public void ask() {
-        queue.ask(this);
-    }
-
-    /// Says that its caller has gone.
-    public void abandon() {
-        queue.abandon(this);
+    /// Completed, without the lock, when all pieces are predicted, or with why they are not: what the
+    /// predictor threw for one of them, or a [dev.berth.error.ServingException] of `DEADLINE_EXCEEDED`,
+    /// `NOT_READY` or `CALLER_GONE`. The thread that completes it must neither block nor be kept.
+    public CompletableFuture<PredictionTimes> predicted() {
+        return predicted;
     }
 
     /// Completed, under the lock, when it has ended and no worker has anything of it any more.
@@ -154,22 +98,15 @@ public final class Submission<I, O> {
         return released;
     }
 
-    /// The predictions, in the order of the pieces; nulls where they came in parts. Only when it has
-    /// ended.
-    ///
-    /// @throws ExecutionException with what the predictor threw for one of the pieces, or a
-    ///   [dev.berth.error.ServingException]: `DEADLINE_EXCEEDED`, `NOT_READY` or `CALLER_GONE`
-    public Predictions<O> predictions() throws ExecutionException {
-        if (!ended) {
-            throw new IllegalStateException("found a request that has not ended");
-        }
-        if (failure != null) {
-            throw new ExecutionException(failure);
-        }
-        return new Predictions<>(
-                Collections.unmodifiableList(values),
-                Duration.ofNanos(startedAt - arrivedAt),
-                Duration.ofNanos(endedAt - startedAt));
+    /// Asks why it has not ended yet: it ends when its caller has gone or its time is over, a batch that
+    /// has kept it waiting for too long is interrupted, and it goes on where its sink has room again.
+    public void ask() {
+        queue.ask(this);
+    }
+
+    /// Says that its caller has gone.
+    public void abandon() {
+        queue.abandon(this);
     }
 
     /// Asks whether the caller has gone away: foreign code, to be run without the lock. A question
@@ -196,6 +133,26 @@ public final class Submission<I, O> {
         return ended;
     }
 
+    boolean hasStarted() {
+        return hasStarted;
+    }
+
+    /// A worker is about to predict a piece.
+    ///
+    /// @return whether it is the first one of its record
+    boolean start(Piece<I, O> piece, long now) {
+        if (!hasStarted) {
+            hasStarted = true;
+            startedAt = now;
+        }
+        return notStarted[piece.record]-- == counts[piece.record];
+    }
+
+    /// How many of its records have pieces that were never with a predictor.
+    int recordsNotStarted() {
+        return (int) IntStream.of(notStarted).filter(pieces -> pieces > 0).count();
+    }
+
     /// One more of its pieces, or with -1 one less, is with a worker.
     void countInside(int more) {
         inside += more;
@@ -208,43 +165,34 @@ public final class Submission<I, O> {
         }
     }
 
-    boolean hasStarted() {
-        return !started.isEmpty();
-    }
-
-    void start(Pending<I, O> piece, long now) {
-        if (!hasStarted()) {
-            startedAt = now;
-        }
-        started.set(piece.index());
-    }
-
-    /// The first of its pieces that wait. There must be one.
-    Pending<I, O> firstWaiting() {
-        return waiting.values().stream()
-                .map(Deque::getFirst)
-                .min(Comparator.comparingInt(Pending::index))
-                .orElseThrow();
+    /// Whose turn it is of its pieces that wait. There must be one.
+    Piece<I, O> nextWaiting() {
+        return waiting.firstEntry().getValue().getFirst();
     }
 
     /// Those of its pieces that wait in a bucket, in their order.
-    Collection<Pending<I, O>> waitingIn(int bucket) {
-        return waiting.getOrDefault(bucket, new ArrayDeque<>(0));
+    Collection<Piece<I, O>> waitingIn(int bucket) {
+        Collection<Piece<I, O>> pieces = waiting.get(bucket);
+        return pieces == null ? List.of() : pieces;
     }
 
     /// Takes a piece, the first one that waits in its bucket, out of the line.
-    void take(Pending<I, O> piece) {
+    void take(Piece<I, O> piece) {
         waiting.computeIfPresent(piece.bucket(), (_, pieces) -> {
             pieces.removeFirst();
             return pieces.isEmpty() ? null : pieces;
         });
         left--;
-        leftLength -= piece.length();
+        leftLength -= piece.length;
     }
 
     /// How many of its pieces wait.
     int left() {
         return left;
+    }
+
+    long leftLength() {
+        return leftLength;
     }
 
     /// The lengths of those of its pieces that are predicted before the last one of a request of
@@ -253,32 +201,24 @@ public final class Submission<I, O> {
         return left <= count ? leftLength : leftLength * count / left;
     }
 
-    /// How many of its records have pieces that were never with a predictor.
-    int recordsNotStarted() {
-        int records = 0;
-        int from = 0;
-        for (int count : counts) {
-            records += started.nextClearBit(from) < from + count ? 1 : 0;
-            from += count;
-        }
-        return records;
-    }
-
-    /// Takes the prediction of a piece; true when it was the last one.
-    boolean answer(int index, O value) {
-        values.set(index, value);
+    /// One more of its pieces is predicted; true when it was the last one.
+    boolean answered() {
         unanswered--;
         return unanswered == 0;
     }
 
-    void end(Throwable why, long now) {
-        failure = why;
-        endedAt = now;
+    /// @param why it has no predictions; null where it has them
+    /// @return what tells the caller, to be run without the lock
+    Runnable end(Throwable why, long now) {
         ended = true;
         releaseIfEnded();
-    }
-
-    void tell() {
-        whenEnded.accept(this);
+        return () -> {
+            if (why == null) {
+                predicted.complete(new PredictionTimes(
+                        Duration.ofNanos(startedAt - arrivedAt), Duration.ofNanos(now - startedAt)));
+            } else {
+                predicted.completeExceptionally(why);
+            }
+        };
     }
 }

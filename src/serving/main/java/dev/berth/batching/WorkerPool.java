@@ -2,7 +2,9 @@ package dev.berth.batching;
 
 import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.SequencedSet;
@@ -11,6 +13,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,6 +59,8 @@ public final class WorkerPool implements AutoCloseable {
 
     // All that follows is guarded by the lock.
 
+    private List<Runnable> afterwards = new ArrayList<>();
+
     /// The thread of each number. One that finds another in its place ends.
     private final Thread[] threads;
 
@@ -86,6 +91,34 @@ public final class WorkerPool implements AutoCloseable {
         IntStream.range(0, size).forEach(this::replace);
     }
 
+    /// Has something run when the lock is free again. The lock is held.
+    void afterwards(Runnable action) {
+        afterwards.add(action);
+    }
+
+    void locked(Runnable action) {
+        locked(() -> {
+            action.run();
+            return null;
+        });
+    }
+
+    /// Runs something under the lock, and without it what [#afterwards] was told meanwhile.
+    <T> T locked(Supplier<T> action) {
+        List<Runnable> then = List.of();
+        lock.lock();
+        try {
+            return action.get();
+        } finally {
+            if (lock.getHoldCount() == 1 && !afterwards.isEmpty()) {
+                then = afterwards;
+                afterwards = new ArrayList<>();
+            }
+            lock.unlock();
+            then.forEach(Runnable::run);
+        }
+    }
+
     /// The number of workers.
     public int size() {
         return threads.length;
@@ -99,13 +132,10 @@ public final class WorkerPool implements AutoCloseable {
     /// Replaces each thread when it has ended its batch, so that nothing that the hooks of a model
     /// have left in thread-local variables outlives them.
     public void renew() {
-        lock.lock();
-        try {
+        locked(() -> {
             IntStream.range(0, size()).forEach(this::replace);
             idle.values().forEach(Condition::signal);
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /// Has another thread stand in for one that predicts for long, where other models wait for it and
@@ -223,15 +253,11 @@ public final class WorkerPool implements AutoCloseable {
     /// Lets the threads go. An interrupt ends the waiting for them.
     @Override
     public void close() {
-        Thread[] ending;
-        lock.lock();
-        try {
+        var ending = locked(() -> {
             closed = true;
             idle.values().forEach(Condition::signal);
-            ending = threads.clone();
-        } finally {
-            lock.unlock();
-        }
+            return threads.clone();
+        });
         try {
             long deadline = System.nanoTime() + JOIN.toNanos();
             for (var thread : ending) {

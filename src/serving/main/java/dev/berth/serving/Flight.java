@@ -1,7 +1,8 @@
 package dev.berth.serving;
 
 import dev.berth.batching.PartSink;
-import dev.berth.batching.Predictions;
+import dev.berth.batching.Parts;
+import dev.berth.batching.PredictionTimes;
 import dev.berth.batching.Submission;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -27,6 +28,10 @@ final class Flight<I, O> {
 
     private static final long LEAST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+    /// How often a request that waits looks whether its caller has gone. A look takes about a
+    /// microsecond.
+    private static final long MOST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
     /// What a record, or a piece of one, takes here and in the queue, in bytes.
     private static final long PIECE = 256;
 
@@ -49,7 +54,7 @@ final class Flight<I, O> {
     /// What `inputFn` has made of the request.
     ///
     /// @param request in the words of the hooks
-    /// @param parts of predictions that come in parts and leave together
+    /// @param parts what is predicted, of an answer that is whole
     /// @param streamedAs the type of an answer that leaves part by part; nothing: it is whole
     private record Decoded<I, O>(
             InvocationRequest request,
@@ -76,8 +81,7 @@ final class Flight<I, O> {
                 .thenCompose(decoded -> decoded.streamedAs.isPresent()
                         ? stream(decoded)
                         : predict(decoded)
-                                .thenCompose(predictions ->
-                                        run(Hook.OUTPUT_FN, entered -> encode(decoded, predictions, entered))));
+                                .thenCompose(times -> run(Hook.OUTPUT_FN, entered -> encode(decoded, times, entered))));
         if (!call.dialect().equals(Dialect.NONE)) {
             var _ = await(CompletableFuture.anyOf(translated, answer));
         }
@@ -117,7 +121,7 @@ final class Flight<I, O> {
 
     /// Until the deadline, or until something may have kept the request waiting for too long.
     private long patienceNanos() {
-        return Math.max(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS);
+        return Math.clamp(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS, MOST_WAIT_NANOS);
     }
 
     private <T> CompletableFuture<T> run(Hook hook, HookPool.Body<T> body) {
@@ -160,7 +164,7 @@ final class Flight<I, O> {
                     "%s returned several pieces, expected the record that stepFn predicts part by part"
                             .formatted(hooks.name(Hook.SPLIT)));
         }
-        var parts = new Parts<O>(streaming.isEmpty() ? 0 : records.values().size(), deadline, call.memory());
+        var parts = new Parts<O>(records.pieces().values().size(), deadline.nanos(), call.memory());
         var type = records.isEmpty() ? Optional.<MediaType>empty() : streaming.flatMap(this::streamedAs);
         var took = Duration.ofNanos(System.nanoTime() - start);
         model.metrics.decode.record(took);
@@ -180,44 +184,34 @@ final class Flight<I, O> {
                 : Optional.empty();
     }
 
-    private CompletableFuture<Predictions<O>> predict(Decoded<I, O> decoded) {
-        if (decoded.records.isEmpty()) {
-            return CompletableFuture.completedFuture(Predictions.none());
-        }
-        var predicted = new CompletableFuture<Predictions<O>>();
-        var sink = streaming().isPresent() ? decoded.parts : new PartSink.None<O>(deadline.nanos());
-        submit(decoded, sink, predicted::complete, predicted::completeExceptionally);
-        return predicted;
+    private CompletableFuture<PredictionTimes> predict(Decoded<I, O> decoded) {
+        return decoded.records.isEmpty()
+                ? CompletableFuture.completedFuture(PredictionTimes.NONE)
+                : submit(decoded, decoded.parts);
     }
 
     /// Completed when there is a part, or there will be none.
     private CompletableFuture<ServedAnswer> stream(Decoded<I, O> decoded) {
         var streamed = new ServedAnswer.Streamed<O>(
                 this::encodePart, decoded.streamedAs.orElseThrow(), call, model.metrics.streams(), deadline, begunAt);
-        submit(
-                decoded,
-                streamed,
-                predictions -> streamed.end(invocation(decoded, predictions, Duration.ZERO)),
-                streamed::fail);
+        var predicted = submit(decoded, streamed);
         streamed.comesFrom(submission);
+        predicted.whenComplete((times, failure) -> {
+            if (failure == null) {
+                streamed.end(invocation(decoded, times, Duration.ZERO));
+            } else {
+                model.metrics.caught(failure);
+                streamed.fail(HookFailure.inside(hooks.predicting(), failure));
+            }
+        });
         return streamed.begun();
     }
 
     /// Has the records predicted. The thread that ends them, mostly a worker's, says so.
-    private void submit(
-            Decoded<I, O> decoded,
-            PartSink<O> sink,
-            Consumer<Predictions<O>> whenPredicted,
-            Consumer<ServingException> whenFailed) {
+    private CompletableFuture<PredictionTimes> submit(Decoded<I, O> decoded, PartSink<O> sink) {
         call.caller().trace().queued();
-        submission = model.batcher.submit(decoded.records.pieces(), sink, call.caller(), ended -> {
-            try {
-                whenPredicted.accept(ended.predictions());
-            } catch (Throwable e) {
-                model.metrics.caught(e);
-                whenFailed.accept(HookFailure.of(hooks.predicting(), e));
-            }
-        });
+        submission = model.batcher.submit(decoded.records.pieces(), sink, call.caller());
+        return submission.predicted();
     }
 
     private byte[] encodePart(O part, int index) {
@@ -230,21 +224,21 @@ final class Flight<I, O> {
         }
     }
 
-    private ServedAnswer encode(Decoded<I, O> decoded, Predictions<O> predictions, Consumer<String> entered)
+    private ServedAnswer encode(Decoded<I, O> decoded, PredictionTimes times, Consumer<String> entered)
             throws Exception {
         long start = System.nanoTime();
         var records = decoded.records;
         var response = streaming().isPresent()
-                ? hooks.encodeParts(records, decoded.parts.ofRecords(), decoded.request, entered)
-                : hooks.encode(records, predictions.values(), decoded.request, entered);
+                ? hooks.encodeParts(records, decoded.parts.ofPieces(), decoded.request, entered)
+                : hooks.encode(records, decoded.parts.whole(), decoded.request, entered);
         var translated = call.dialect().response(response);
         var took = Duration.ofNanos(System.nanoTime() - start);
         model.metrics.encode.record(took);
-        return new ServedAnswer.Whole(translated, invocation(decoded, predictions, took));
+        return new ServedAnswer.Whole(translated, invocation(decoded, times, took));
     }
 
-    private Invocation invocation(Decoded<I, O> decoded, Predictions<O> predictions, Duration encoded) {
+    private Invocation invocation(Decoded<I, O> decoded, PredictionTimes times, Duration encoded) {
         return new Invocation(
-                decoded.records.values().size(), decoded.took, predictions.queued(), predictions.predicted(), encoded);
+                decoded.records.values().size(), decoded.took, times.queued(), times.predicted(), encoded);
     }
 }
