@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.berth.storage.Storage;
+import dev.berth.storage.local.LocalFiles;
 import dev.berth.storage.s3.RetryPolicy;
+import dev.berth.storage.s3.S3;
 import dev.berth.storage.s3.S3Options;
 import dev.berth.transform.JobException;
 import dev.berth.transform.JobOption;
@@ -244,7 +246,8 @@ class TableJobTest {
                 Optional.empty(),
                 true,
                 RetryPolicy.DEFAULT);
-        try (var storage = new Storage(endpoint)) {
+        var stores = Map.of("s3", S3.open(endpoint), "file", new LocalFiles().open(_ -> Optional.empty()));
+        try (var storage = new Storage(stores)) {
             buckets.createContainer("bucket");
             try (var object = storage.at("s3://bucket/in/a").create(Optional.of(PARQUET))) {
                 Files.copy(Tables.texts(in("a"), 2, List.of("x", "xx", "xxx")), object);

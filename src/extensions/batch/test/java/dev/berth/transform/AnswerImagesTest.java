@@ -9,7 +9,6 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.image.Image;
 import dev.berth.storage.Storage;
-import dev.berth.storage.s3.S3Options;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -267,10 +266,12 @@ class AnswerImagesTest {
                         "2",
                         JobOption.INSTANCE_INDEX,
                         String.valueOf(instance));
-                assertThat(run(options, Impatient.options(s3.endpoint())))
-                        .matches(JobReport::isComplete)
-                        .extracting(JobReport::objects)
-                        .isEqualTo(2L);
+                try (var storage = Impatient.storage(s3.endpoint())) {
+                    assertThat(run(options, storage))
+                            .matches(JobReport::isComplete)
+                            .extracting(JobReport::objects)
+                            .isEqualTo(2L);
+                }
             }
             assertThat(s3.keys("images"))
                     .contains("sheets/sheet-0-of-2.png", "sheets/sheet-1-of-2.png")
@@ -326,10 +327,12 @@ class AnswerImagesTest {
     }
 
     private JobReport run(Map<JobOption, String> more) throws Exception {
-        return run(more, S3Options.DEFAULT);
+        try (var storage = new Storage()) {
+            return run(more, storage);
+        }
     }
 
-    private JobReport run(Map<JobOption, String> more, S3Options s3) throws Exception {
+    private JobReport run(Map<JobOption, String> more, Storage storage) throws Exception {
         var options = new EnumMap<>(Map.of(
                 JobOption.INPUT,
                 directory.resolve("in.jsonl").toString(),
@@ -340,9 +343,7 @@ class AnswerImagesTest {
                 JobOption.MAX_CONCURRENT_TRANSFORMS,
                 "4"));
         options.putAll(more);
-        try (var storage = new Storage(s3)) {
-            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())
-                    .run(server.uri("/"));
-        }
+        return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())
+                .run(server.uri("/"));
     }
 }

@@ -56,7 +56,7 @@ class JobLockTest {
     @BeforeAll
     static void start() throws Exception {
         s3 = S3Server.start().createBucket("locks");
-        storage = new Storage(Impatient.options(s3.endpoint()));
+        storage = Impatient.storage(s3.endpoint());
     }
 
     @AfterAll
@@ -158,7 +158,7 @@ class JobLockTest {
                         request -> request.method().equals("PUT")
                                 ? new Fault.Answer(412, "PreconditionFailed")
                                 : new Fault.Pass());
-                var storage = new Storage(Impatient.options(proxy.endpoint()))) {
+                var storage = Impatient.storage(proxy.endpoint())) {
             for (boolean isOver : new boolean[] {true, false}) {
                 assertThatThrownBy(() ->
                                 JobLock.take(storage.at("s3://locks/none"), OWN, PATIENT, () -> isOver, lost::add))
@@ -219,7 +219,7 @@ class JobLockTest {
                     }
                     return new Fault.Pass();
                 });
-                var simple = new Storage(Impatient.options(proxy.endpoint()))) {
+                var simple = Impatient.storage(proxy.endpoint())) {
             var location = simple.at("s3://locks/simple");
             assertThat(location.mark("one")).isTrue();
             assertThat(location.mark("two")).isFalse();

@@ -2,7 +2,6 @@ package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.storage.Storage;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import java.awt.image.BufferedImage;
@@ -155,7 +154,7 @@ class PictureJobTest {
                 JobOption.MAX_CONCURRENT_TRANSFORMS,
                 "4"));
         options.putAll(more);
-        try (var storage = new Storage(Impatient.options(s3.endpoint()))) {
+        try (var storage = Impatient.storage(s3.endpoint())) {
             return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())
                     .run(container.uri("/"));
         }

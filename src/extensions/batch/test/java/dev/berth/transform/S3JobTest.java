@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import dev.berth.content.Sha256;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.storage.Storage;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.FaultyProxy.Request;
@@ -269,7 +268,7 @@ class S3JobTest {
             assertThat(report.succeeded()).isEqualTo(5);
             assertThat(WORDS.asked).as("the others are not begun").hasSizeLessThan(mostAsked);
         }
-        try (var storage = new Storage(Impatient.options(s3.endpoint()))) {
+        try (var storage = Impatient.storage(s3.endpoint())) {
             // Who has no token can't remove it, and this process has not ended.
             storage.at("s3://jobs/%s/.berth-lock-0-of-1".formatted(output)).delete();
         }
@@ -370,7 +369,7 @@ class S3JobTest {
     void aStoppedJobPutsInPlaceWhatIsAnsweredAndBeginsNothingElse() throws Exception {
         var gate = new Gate(1);
         try (var held = held(gate);
-                var storage = new Storage(Impatient.options(s3.endpoint()));
+                var storage = Impatient.storage(s3.endpoint());
                 var threads = new TestThreads()) {
             few("stopped", 50);
             options.put(JobOption.OUTPUT, "s3://jobs/stopped-out");
@@ -488,7 +487,7 @@ class S3JobTest {
 
     private JobReport run(String output, URI endpoint, URI container) throws Exception {
         options.put(JobOption.OUTPUT, "s3://jobs/" + output);
-        try (var storage = new Storage(Impatient.options(endpoint))) {
+        try (var storage = Impatient.storage(endpoint)) {
             return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())
                     .run(container);
         }

@@ -1,6 +1,5 @@
 package dev.berth.transform;
 
-import dev.berth.storage.Storage;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.S3Server;
@@ -26,7 +25,7 @@ final class S3Latency {
                         .start();
                 var s3 = S3Server.start().createBucket("jobs");
                 var proxy = new FaultyProxy(s3.endpoint(), _ -> late(latency));
-                var storage = new Storage(Impatient.options(proxy.endpoint()))) {
+                var storage = Impatient.storage(proxy.endpoint())) {
             for (int i = 0; i < objects; i++) {
                 s3.put("jobs", "in/%05d.txt".formatted(i), "some words\n");
             }

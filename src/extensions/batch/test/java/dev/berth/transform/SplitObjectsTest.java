@@ -176,7 +176,7 @@ class SplitObjectsTest {
     @Tag("slow")
     void anyNumberOfInstancesWritesTheSameObjectsInS3() throws Exception {
         try (var s3 = S3Server.start();
-                var storage = new Storage(Impatient.options(s3.endpoint()))) {
+                var storage = Impatient.storage(s3.endpoint())) {
             s3.createBucket("jobs");
             s3.put("jobs", "in/big.txt", objects().get("big.txt"));
             // Each half is copied by S3, each eighth is too short for that.

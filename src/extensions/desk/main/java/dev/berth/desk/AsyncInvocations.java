@@ -62,8 +62,8 @@ public final class AsyncInvocations implements AutoCloseable {
 
     /// @param answers a directory or `s3://bucket/prefix`
     private AsyncInvocations(AsyncConfig config, String answers) {
-        this.storage = new Storage(Storage.options(
-                flag -> flag.equals("--endpoint-url") ? config.s3().map(URI::toString) : Optional.empty()));
+        this.storage =
+                new Storage(flag -> flag.equals("--endpoint-url") ? config.s3().map(URI::toString) : Optional.empty());
         this.answers = storage.at(answers);
         // Without the slash it would be a beginning of other names in S3.
         this.failures = storage.at(config.failures()

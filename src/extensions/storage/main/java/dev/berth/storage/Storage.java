@@ -3,12 +3,12 @@ package dev.berth.storage;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /// Objects on the local disk, in S3 and wherever a [StoreKind] reaches. Any threads may use it at
 /// once.
@@ -16,29 +16,30 @@ public final class Storage implements AutoCloseable {
 
     private static final Pattern SCHEME = Pattern.compile("^([A-Za-z][A-Za-z0-9+.-]*):/");
 
-    private final List<StoreOptions> options;
-    private final Map<StoreKind, ObjectStore> stores = new HashMap<>();
+    private final Map<String, ObjectStore> stores;
 
-    /// @param options those of each kind of store that is not to be opened as it is by default. They
-    ///   are used when the first location of their kind is; before that, nobody is asked for
-    ///   credentials or a region
-    public Storage(StoreOptions... options) {
-        this.options = List.of(options);
+    /// All kinds of stores, as they are by default.
+    public Storage() {
+        this(_ -> Optional.empty());
+    }
+
+    /// All kinds of stores, as flags say. Nobody is asked for credentials or a region before the first
+    /// location of a kind is used.
+    ///
+    /// @param given the value of a flag, `true` for a switch; nothing where it was not given
+    /// @throws IllegalArgumentException with a message for people that names the flag
+    public Storage(Function<String, Optional<String>> given) {
+        this(StoreKind.all().stream().collect(Collectors.toMap(StoreKind::scheme, kind -> kind.open(given))));
+    }
+
+    /// @param stores by the schemes of their URIs
+    public Storage(Map<String, ObjectStore> stores) {
+        this.stores = Map.copyOf(stores);
     }
 
     /// The flags that say how stores are opened.
     public static List<StoreKind.Option> flags() {
-        return StoreKind.all().stream().flatMap(kind -> kind.options().stream()).toList();
-    }
-
-    /// Reads them.
-    ///
-    /// @param given the value of a flag, `true` for a switch; nothing where it was not given
-    /// @throws IllegalArgumentException with a message for people that names the flag
-    public static StoreOptions[] options(Function<String, Optional<String>> given) {
-        return StoreKind.all().stream()
-                .flatMap(kind -> kind.read(given).stream())
-                .toArray(StoreOptions[]::new);
+        return StoreKind.all().stream().flatMap(kind -> kind.flags().stream()).toList();
     }
 
     /// Reads the address of a server.
@@ -67,11 +68,11 @@ public final class Storage implements AutoCloseable {
     public Location at(String text) {
         var matcher = SCHEME.matcher(text);
         var scheme = matcher.find() ? matcher.group(1) : "file";
-        var kind = StoreKind.all().stream()
-                .filter(known -> known.scheme().equals(scheme))
-                .findFirst()
-                .orElseThrow(() -> StoreKind.wrong(text, "the scheme " + scheme));
-        return store(kind).at(text);
+        var store = stores.get(scheme);
+        if (store == null) {
+            throw StoreKind.wrong(text, "the scheme " + scheme);
+        }
+        return store.at(text);
     }
 
     /// The location of a file or a directory of the default file system.
@@ -79,13 +80,9 @@ public final class Storage implements AutoCloseable {
         return at(file.toString());
     }
 
-    private synchronized ObjectStore store(StoreKind kind) {
-        return stores.computeIfAbsent(kind, _ -> kind.open(options));
-    }
-
     /// Gives connections back. Streams and writers must be closed before.
     @Override
-    public synchronized void close() {
+    public void close() {
         stores.values().forEach(ObjectStore::close);
     }
 }

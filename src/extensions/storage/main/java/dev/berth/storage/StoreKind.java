@@ -1,6 +1,5 @@
 package dev.berth.storage;
 
-import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
@@ -10,7 +9,7 @@ import java.util.stream.Collectors;
 /// A kind of store, such as S3 or the local disk. [ServiceLoader] finds it, once in a process.
 ///
 /// Another kind is this, an [ObjectStore] and its record of a [Location]. Nothing else names it:
-/// commands show its options as flags, and [Storage#at] finds it by the scheme of a URI. Any
+/// commands show its flags, and [Storage#at] finds it by the scheme of a URI. Any
 /// threads may call it.
 public interface StoreKind {
 
@@ -21,23 +20,15 @@ public interface StoreKind {
     String form();
 
     /// What may be said of its stores, as flags.
-    default List<Option> options() {
+    default List<Option> flags() {
         return List.of();
     }
 
-    /// Reads those options.
+    /// Makes a store, which asks nobody for anything yet: a location may only be looked at.
     ///
     /// @param given the value of a flag, `true` for a switch; nothing where it was not given
     /// @throws IllegalArgumentException with a message for people that names the flag
-    default Optional<StoreOptions> read(Function<String, Optional<String>> given) {
-        return Optional.empty();
-    }
-
-    /// Makes a store when its first location is made. It asks nobody for anything yet: a location may
-    /// only be looked at.
-    ///
-    /// @param options those of all kinds; where there are none of this kind, its defaults hold
-    ObjectStore open(Collection<StoreOptions> options);
+    ObjectStore open(Function<String, Optional<String>> given);
 
     /// A flag of a command.
     ///

@@ -97,7 +97,7 @@ public final class TransformCommand implements Subcommand {
 
     @Override
     public int run(Map<String, String> environment, Path home, ParseResult parsed) {
-        try (var storage = new Storage(read(() -> Storage.options(flag -> given(flag, parsed))))) {
+        try (var storage = read(() -> new Storage(flag -> given(flag, parsed)))) {
             var job = job(storage, environment, parsed);
             var report = report(job, parsed);
             var endpoint = read(() -> given(ENDPOINT, parsed).map(text -> Storage.url(ENDPOINT, text)));

@@ -129,7 +129,7 @@ class CheckpointsTest {
     void noKeyLeadsIntoThePlaceOfAnother(boolean remote) throws Exception {
         var keys = List.of("a", "a.parts/x", "a.parts/0123456789abcdef", "n".repeat(252));
         try (var s3 = S3Server.start().createBucket("bucket");
-                var storage = new Storage(Impatient.options(s3.endpoint()))) {
+                var storage = Impatient.storage(s3.endpoint())) {
             var output = remote ? storage.at("s3://bucket/out") : output();
             // As much as is written at once.
             int length = remote ? 4 << 20 : 10;

@@ -2,11 +2,11 @@ package dev.berth.storage.local;
 
 import dev.berth.storage.ObjectStore;
 import dev.berth.storage.StoreKind;
-import dev.berth.storage.StoreOptions;
 import java.net.URI;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.Collection;
+import java.util.Optional;
+import java.util.function.Function;
 
 /// Files and directories, by their paths or as `file:///path`.
 public final class LocalFiles implements StoreKind {
@@ -22,7 +22,7 @@ public final class LocalFiles implements StoreKind {
     }
 
     @Override
-    public ObjectStore open(Collection<StoreOptions> options) {
+    public ObjectStore open(Function<String, Optional<String>> given) {
         var leftovers = new Leftovers();
         return text -> new LocalLocation(leftovers, path(text), text);
     }

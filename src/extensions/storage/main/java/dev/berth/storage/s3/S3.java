@@ -2,8 +2,6 @@ package dev.berth.storage.s3;
 
 import dev.berth.storage.ObjectStore;
 import dev.berth.storage.StoreKind;
-import dev.berth.storage.StoreOptions;
-import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -22,7 +20,7 @@ public final class S3 implements StoreKind {
     }
 
     @Override
-    public List<Option> options() {
+    public List<Option> flags() {
         return List.of(
                 new Option(S3Options.ENDPOINT, "<url>", "An S3 server other than AWS's"),
                 new Option(S3Options.REGION, "<region>", "The region of S3, where nothing else says it"),
@@ -31,16 +29,12 @@ public final class S3 implements StoreKind {
     }
 
     @Override
-    public Optional<StoreOptions> read(Function<String, Optional<String>> given) {
-        return Optional.of(S3Options.read(given));
+    public ObjectStore open(Function<String, Optional<String>> given) {
+        return open(S3Options.read(given));
     }
 
-    @Override
-    public ObjectStore open(Collection<StoreOptions> options) {
-        return new S3Store(options.stream()
-                .filter(S3Options.class::isInstance)
-                .map(S3Options.class::cast)
-                .findFirst()
-                .orElse(S3Options.DEFAULT));
+    /// Such a store.
+    public static ObjectStore open(S3Options options) {
+        return new S3Store(new S3Connection(options, options.endpoint().isEmpty()));
     }
 }

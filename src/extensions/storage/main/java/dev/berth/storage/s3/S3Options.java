@@ -1,7 +1,6 @@
 package dev.berth.storage.s3;
 
 import dev.berth.storage.Storage;
-import dev.berth.storage.StoreOptions;
 import java.net.URI;
 import java.util.Optional;
 import java.util.function.Function;
@@ -17,16 +16,12 @@ import java.util.function.Function;
 ///   found by itself
 /// @param anonymous whether requests are sent without a signature, for public buckets
 public record S3Options(
-        Optional<URI> endpoint, boolean pathStyle, Optional<String> region, boolean anonymous, RetryPolicy retries)
-        implements StoreOptions {
+        Optional<URI> endpoint, boolean pathStyle, Optional<String> region, boolean anonymous, RetryPolicy retries) {
 
     static final String ENDPOINT = "--endpoint-url";
     static final String REGION = "--region";
     static final String PATH_STYLE = "--path-style";
     static final String ANONYMOUS = "--no-sign-request";
-
-    public static final S3Options DEFAULT =
-            new S3Options(Optional.empty(), false, Optional.empty(), false, RetryPolicy.DEFAULT);
 
     static S3Options read(Function<String, Optional<String>> given) {
         return new S3Options(

@@ -10,10 +10,6 @@ record S3Store(S3Connection connection) implements ObjectStore {
 
     private static final Pattern FORM = Pattern.compile("s3://([A-Za-z0-9][A-Za-z0-9._-]*)(?:/(.*))?", Pattern.DOTALL);
 
-    S3Store(S3Options options) {
-        this(new S3Connection(options, options.endpoint().isEmpty()));
-    }
-
     @Override
     public Location at(String text) {
         var matcher = FORM.matcher(text);

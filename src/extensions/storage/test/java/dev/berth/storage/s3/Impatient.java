@@ -1,7 +1,10 @@
 package dev.berth.storage.s3;
 
+import dev.berth.storage.Storage;
+import dev.berth.storage.local.LocalFiles;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 
 /// How tests open S3: with retries that take no time.
@@ -16,8 +19,16 @@ final class Impatient {
         return new S3Options(Optional.of(endpoint), false, Optional.empty(), false, RETRIES);
     }
 
+    static Storage storage(URI endpoint) {
+        return storage(options(endpoint));
+    }
+
     /// For a client that signs nothing.
-    static S3Options anonymous(URI endpoint) {
-        return new S3Options(Optional.of(endpoint), false, Optional.empty(), true, RETRIES);
+    static Storage anonymous(URI endpoint) {
+        return storage(new S3Options(Optional.of(endpoint), false, Optional.empty(), true, RETRIES));
+    }
+
+    static Storage storage(S3Options options) {
+        return new Storage(Map.of("s3", S3.open(options), "file", new LocalFiles().open(_ -> Optional.empty())));
     }
 }

@@ -46,7 +46,7 @@ class S3ErrorsTest {
 
     @Test
     void aBucketOrAnObjectThatIsNotThereIsNamed() {
-        try (var storage = new Storage(Impatient.options(server.endpoint()))) {
+        try (var storage = Impatient.storage(server.endpoint())) {
             var nowhere = storage.at("s3://nowhere/a");
             for (ThrowingCallable call : List.<ThrowingCallable>of(
                     () -> nowhere.list(),
@@ -61,7 +61,7 @@ class S3ErrorsTest {
 
     @Test
     void aBucketIsNoObject() {
-        try (var storage = new Storage(Impatient.options(server.endpoint()))) {
+        try (var storage = Impatient.storage(server.endpoint())) {
             var bucket = storage.at("s3://bucket/");
             assertThat(bucket.size()).isEmpty();
             assertPermanent(() -> bucket.open())
@@ -73,7 +73,7 @@ class S3ErrorsTest {
 
     @Test
     void whoMayNotIsToldSo() {
-        try (var storage = new Storage(Impatient.anonymous(server.endpoint()))) {
+        try (var storage = Impatient.anonymous(server.endpoint())) {
             for (ThrowingCallable call : List.<ThrowingCallable>of(
                     () -> storage.at(OBJECT).list(),
                     () -> storage.at(OBJECT).open(),
@@ -84,7 +84,7 @@ class S3ErrorsTest {
                     .hasMessageStartingWith("s3://bucket/object: access denied (403");
         }
         try (var _ = new SystemProperties(Map.of("aws.secretAccessKey", "wrong"));
-                var storage = new Storage(Impatient.options(server.endpoint()))) {
+                var storage = Impatient.storage(server.endpoint())) {
             for (var bytes : List.of(new byte[1], MORE_THAN_A_PART)) {
                 assertPermanent(() -> write(storage.at(OBJECT), bytes))
                         .hasMessageStartingWith("s3://bucket/object: access denied (403 SignatureDoesNotMatch): ");
@@ -101,7 +101,7 @@ class S3ErrorsTest {
                         new Fault.Answer(503, "SlowDown"), false)
                 .entrySet()) {
             try (var proxy = new FaultyProxy(server.endpoint(), _ -> answer.getKey());
-                    var storage = new Storage(Impatient.options(proxy.endpoint()))) {
+                    var storage = Impatient.storage(proxy.endpoint())) {
                 assertThatThrownBy(() -> storage.at(OBJECT).open())
                         .isInstanceOfSatisfying(
                                 StorageException.class,
@@ -141,12 +141,12 @@ class S3ErrorsTest {
         try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             closed = socket.getLocalPort();
         }
-        try (var storage = new Storage(Impatient.options(URI.create("http://127.0.0.1:" + closed)))) {
+        try (var storage = Impatient.storage(URI.create("http://127.0.0.1:" + closed))) {
             assertRetryable(() -> storage.at(OBJECT).list())
                     .hasMessageStartingWith("s3://bucket/object: the connection failed: ")
                     .hasMessageContaining("refused");
         }
-        try (var storage = new Storage(Impatient.options(URI.create("http://no-such-host.invalid")))) {
+        try (var storage = Impatient.storage(URI.create("http://no-such-host.invalid"))) {
             assertRetryable(() -> storage.at(OBJECT).list())
                     .hasMessageStartingWith("s3://bucket/object: can't be reached: unknown host no-such-host.invalid");
         }
@@ -154,8 +154,8 @@ class S3ErrorsTest {
 
     @Test
     void aServerThatSpeaksNoTlsIsSaid() {
-        try (var storage = new Storage(
-                Impatient.options(URI.create(server.endpoint().toString().replace("http:", "https:"))))) {
+        try (var storage =
+                Impatient.storage(URI.create(server.endpoint().toString().replace("http:", "https:")))) {
             assertPermanent(() -> storage.at(OBJECT).list())
                     .hasMessageStartingWith("s3://bucket/object: can't be reached: ");
         }
@@ -181,7 +181,7 @@ class S3ErrorsTest {
 
     @Test
     void anInterruptedCallIsNoFaultOfS3() {
-        try (var storage = new Storage(Impatient.options(server.endpoint()))) {
+        try (var storage = Impatient.storage(server.endpoint())) {
             Thread.currentThread().interrupt();
             assertRetryable(() -> storage.at(OBJECT).size()).hasMessage("s3://bucket/object: interrupted");
         } finally {
@@ -191,7 +191,7 @@ class S3ErrorsTest {
 
     private static void assertAnswered(int status, String code, String message, boolean retryable) throws IOException {
         try (var proxy = new FaultyProxy(server.endpoint(), _ -> new Fault.Answer(status, code));
-                var storage = new Storage(Impatient.options(proxy.endpoint()))) {
+                var storage = Impatient.storage(proxy.endpoint())) {
             assertThatThrownBy(() -> storage.at(OBJECT).open())
                     .isInstanceOfSatisfying(
                             StorageException.class,
@@ -235,8 +235,8 @@ class S3ErrorsTest {
                 exchange.close();
             });
             http.start();
-            storage = new Storage(Impatient.options(
-                    URI.create("http://127.0.0.1:" + http.getAddress().getPort())));
+            storage = Impatient.storage(
+                    URI.create("http://127.0.0.1:" + http.getAddress().getPort()));
         }
 
         @Override

@@ -147,7 +147,7 @@ class S3FaultsTest {
     void aConnectionThatFallsSilentIsTakenForLost() throws IOException {
         var patience = new RetryPolicy(6, Duration.ofMillis(1), Duration.ofMillis(4), Duration.ofSeconds(1));
         try (var proxy = proxy(request -> request.attempt() == 1 ? new Fault.Stall(10_000) : new Fault.Pass());
-                var storage = new Storage(
+                var storage = Impatient.storage(
                         new S3Options(Optional.of(proxy.endpoint()), false, Optional.empty(), false, patience));
                 var in = storage.at(LARGE).open()) {
             assertThat(in.readAllBytes()).isEqualTo(BYTES);
@@ -208,7 +208,7 @@ class S3FaultsTest {
     }
 
     private static Storage storage(FaultyProxy proxy) {
-        return new Storage(Impatient.options(proxy.endpoint()));
+        return Impatient.storage(proxy.endpoint());
     }
 
     private static void write(Location location, int size) throws IOException {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.storage.StorageException;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class S3LocationTest {
 
-    private final S3Store store = new S3Store(S3Options.DEFAULT);
+    private final S3Store store = new S3Store(new S3Connection(S3Options.read(_ -> Optional.empty()), true));
 
     @AfterEach
     void close() {

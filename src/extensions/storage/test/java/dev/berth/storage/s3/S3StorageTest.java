@@ -37,7 +37,7 @@ class S3StorageTest {
     @BeforeAll
     static void start() throws Exception {
         server = S3Server.start();
-        storage = new Storage(Impatient.options(server.endpoint()));
+        storage = Impatient.storage(server.endpoint());
     }
 
     @AfterAll
@@ -141,7 +141,7 @@ class S3StorageTest {
                                         && request.target().contains("partNumber")
                                 ? new Fault.Answer(501, "NotImplemented")
                                 : new Fault.Pass());
-                var slow = new Storage(Impatient.options(proxy.endpoint()))) {
+                var slow = Impatient.storage(proxy.endpoint())) {
             slow.at("s3://read/whole").join(listed("s3://read/in/"), Optional.empty());
         }
         assertThat(server.bytes("read", "whole")).hasSize((6 << 20) + 3).endsWith("end".getBytes());
@@ -189,7 +189,7 @@ class S3StorageTest {
         var keys = IntStream.range(0, 12_000).mapToObj("in/%05d"::formatted).toList();
         keys.forEach(key -> server.put("pages", key, "x"));
         try (var proxy = new FaultyProxy(server.endpoint(), _ -> new Fault.Pass());
-                var pages = new Storage(Impatient.options(proxy.endpoint()))) {
+                var pages = Impatient.storage(proxy.endpoint())) {
             try (var objects = pages.at("s3://pages/in/").list()) {
                 assertThat(objects.limit(1500)).hasSize(1500);
             }
@@ -261,7 +261,7 @@ class S3StorageTest {
     @Test
     void aPublicServerIsAskedWithoutASignature() throws Exception {
         try (var open = S3Server.startPublic();
-                var anonymous = new Storage(Impatient.anonymous(open.endpoint()))) {
+                var anonymous = Impatient.anonymous(open.endpoint())) {
             open.createBucket("open").put("open", "a", "text");
             assertThat(anonymous.at("s3://open/a").open()).hasContent("text");
         }

@@ -97,7 +97,7 @@ class S3WriterTest {
     @Test
     void withoutACommitTheOldObjectStaysAndNoParts() throws IOException {
         server.put(BUCKET, "out/object", "old");
-        try (var storage = new Storage(Impatient.options(server.endpoint()))) {
+        try (var storage = Impatient.storage(server.endpoint())) {
             for (int size : new int[] {1, 20}) {
                 try (var writer = storage.at(OBJECT).create()) {
                     writeTo(writer, size);
@@ -176,7 +176,7 @@ class S3WriterTest {
 
     @Test
     void whatAKilledWriterLeftIsRemovedWhenTheObjectIsWrittenAgain() throws IOException {
-        try (var storage = new Storage(Impatient.options(server.endpoint()))) {
+        try (var storage = Impatient.storage(server.endpoint())) {
             var killed = storage.at(OBJECT).create();
             var other = storage.at("s3://bucket/out/object2").create();
             writeTo(killed, 9);
@@ -261,7 +261,7 @@ class S3WriterTest {
     }
 
     private Storage storage(FaultyProxy proxy) {
-        return new Storage(Impatient.options(proxy.endpoint()));
+        return Impatient.storage(proxy.endpoint());
     }
 
     private static void write(Storage storage, int mebibytes) throws IOException {

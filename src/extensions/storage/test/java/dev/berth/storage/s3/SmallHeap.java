@@ -1,9 +1,7 @@
 package dev.berth.storage.s3;
 
-import dev.berth.storage.Storage;
 import java.net.URI;
 import java.util.Arrays;
-import java.util.Optional;
 import java.util.Random;
 
 /// Writes an object and reads it again, in a process whose heap can't hold it.
@@ -17,9 +15,7 @@ final class SmallHeap {
     public static void main(String[] args) throws Exception {
         var bytes = new byte[1 << 16];
         new Random(1).nextBytes(bytes);
-        var options =
-                new S3Options(Optional.of(URI.create(args[0])), false, Optional.empty(), false, Impatient.RETRIES);
-        try (var storage = new Storage(options)) {
+        try (var storage = Impatient.storage(URI.create(args[0]))) {
             var object = storage.at(args[1]);
             try (var writer = object.create()) {
                 for (int written = 0; written < OBJECT_BYTES; written += bytes.length) {
