@@ -58,7 +58,7 @@ public final class CsvTensors {
                                         ? " as in row 1"
                                         : table.names().isEmpty() ? "" : ": " + Excerpt.list(table.names())));
             }
-            return table.record(inputs, (elements, column) -> {
+            return table.record(inputs::type, (elements, column) -> {
                 int place = places[column];
                 elements.add(value(place, elements.type()), expected -> bad(place, expected));
             });

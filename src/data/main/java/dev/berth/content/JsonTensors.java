@@ -100,7 +100,7 @@ public final class JsonTensors {
     }
 
     private static List<Tensor> row(IntFunction<JsonNode> values, TensorInputs inputs, IntFunction<String> names) {
-        return inputs.table().record(inputs, (elements, column) -> {
+        return inputs.table().record(inputs::type, (elements, column) -> {
             var value = values.apply(column);
             if (value.isContainerNode()) {
                 throw Excerpt.bad(names.apply(column), value, "a value");

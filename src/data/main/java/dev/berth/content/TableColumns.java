@@ -1,12 +1,14 @@
 package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 /// The columns of a table whose rows are records: those of the first input, then those of the
@@ -72,11 +74,13 @@ public record TableColumns(List<Part> parts) {
     }
 
     /// Makes a record of a row.
-    List<Tensor> record(TensorInputs inputs, Row row) {
+    ///
+    /// @param types of the inputs
+    List<Tensor> record(IntFunction<ElementType> types, Row row) {
         var tensors = new ArrayList<Tensor>(parts.size());
         int column = 0;
         for (var part : parts) {
-            var elements = new Elements(inputs.type(tensors.size()));
+            var elements = new Elements(types.apply(tensors.size()));
             for (int end = column + part.width(); column < end; column++) {
                 row.read(elements, column);
             }
