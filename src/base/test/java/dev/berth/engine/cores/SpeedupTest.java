@@ -2,9 +2,12 @@ package dev.berth.engine.cores;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class SpeedupTest {
 
@@ -17,24 +20,24 @@ class SpeedupTest {
         assertThat(speedup.isWorthwhile()).isTrue();
     }
 
-    @Test
-    void moreCoresAreWorthwhileWhereTheyAreFasterAndOneIsTriedRarely() {
-        assertThat(count(forwards(100, 20, 10))).isBetween(96, 98);
-        assertThat(count(forwards(1000, 20, 10))).isBetween(995, 999);
-    }
-
-    @Test
-    void moreCoresAreTriedMoreAndMoreRarelyWhereTheyAreSlower() {
-        var choices = forwards(8000, 20, 200);
-
-        assertThat(count(choices)).isBetween(100, 200);
-        assertThat(count(choices.subList(0, 1024))).isGreaterThan(count(choices.subList(4000, 5024)));
-    }
-
-    @Test
-    void aLittleQuickerIsEnough() {
-        assertThat(share(forwards(1000, 20, 18))).isGreaterThan(0.95);
-        assertThat(share(forwards(1000, 20, 22))).isLessThan(0.2);
+    /// How long a forward takes on one core, on several before, and on several now.
+    @ParameterizedTest
+    @CsvSource({
+        // Where they are quicker, one core is tried rarely.
+        "0, 10, 100, 10, 0.96, 0.98",
+        "100, 10, 1000, 10, 0.995, 0.999",
+        // A little quicker is enough.
+        "0, 10, 1000, 18, 0.95, 1",
+        "1000, 18, 1000, 22, 0, 0.2",
+        // Where they are slower, they are tried more and more rarely.
+        "0, 10, 8000, 200, 0.0125, 0.025",
+        "4000, 200, 1000, 200, 0, 0.02",
+        // A busy neighbour is noticed within a few forwards.
+        "1000, 10, 300, 200, 0, 0.1"
+    })
+    void theQuickerWayIsTaken(int before, int severalBefore, int now, int severalNow, double least, double most) {
+        forwards(before, 20, severalBefore);
+        assertThat(share(forwards(now, 20, severalNow))).isBetween(least, most);
     }
 
     /// It computes and sleeps in turn, so half of the forwards on two cores are as quick as ever.
@@ -73,13 +76,6 @@ class SpeedupTest {
     }
 
     @Test
-    void aBusyNeighbourIsNoticedWithinAFewForwards() {
-        forwards(1000, 20, 10);
-
-        assertThat(count(forwards(300, 20, 200))).isLessThan(30);
-    }
-
-    @Test
     void timesAreOfAnElement() {
         forwards(100, 20, 10);
         IntStream.range(0, 30).forEach(_ -> speedup.record(2, 100 * ELEMENTS, 100 * 10));
@@ -98,11 +94,7 @@ class SpeedupTest {
                 .toList();
     }
 
-    private static int count(List<Boolean> choices) {
-        return (int) choices.stream().filter(more -> more).count();
-    }
-
     private static double share(List<Boolean> choices) {
-        return (double) count(choices) / choices.size();
+        return (double) Collections.frequency(choices, true) / choices.size();
     }
 }
