@@ -44,8 +44,7 @@ class ArtifactTreeTest {
         write(".git/config");
         write("._model.pt");
         assertThat(files()).containsExactly("code/Far.java");
-        assertThat(ArtifactTree.files(directory, 1, _ -> true)).isEmpty();
-        assertThat(ArtifactTree.files(directory.resolve("none"), 1, _ -> true)).isEmpty();
+        assertThat(ArtifactTree.files(directory.resolve("none"), _ -> true)).isEmpty();
     }
 
     @Test
@@ -53,14 +52,14 @@ class ArtifactTreeTest {
         for (int i = 0; i < 10; i++) {
             write("d%d/file".formatted(i));
         }
-        assertThat(ArtifactTree.files(directory, 2, _ -> true, 21)).hasSize(10);
-        assertThatThrownBy(() -> ArtifactTree.files(directory, 2, _ -> true, 20))
+        assertThat(ArtifactTree.files(directory, _ -> true, 21)).hasSize(10);
+        assertThatThrownBy(() -> ArtifactTree.files(directory, _ -> true, 20))
                 .isInstanceOf(ModelArtifactException.class)
                 .hasMessageContaining("found more than 20 files, expected an artifact; do its links lead elsewhere?");
     }
 
     private Set<String> files() {
-        return new TreeSet<>(ArtifactTree.files(directory, Integer.MAX_VALUE, _ -> true).keySet().stream()
+        return new TreeSet<>(ArtifactTree.files(directory, _ -> true).keySet().stream()
                 .map(Path::toString)
                 .toList());
     }

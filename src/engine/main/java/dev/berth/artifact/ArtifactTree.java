@@ -11,8 +11,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayDeque;
 import java.util.HashSet;
-import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -44,33 +42,32 @@ public final class ArtifactTree {
     /// All files but hidden ones, by their paths in the directory, with what a link leads to. Of a
     /// link to nothing they are its own. None where there is no such directory.
     ///
-    /// @param depth 1: those in the directory itself
     /// @param counts asked of each file and directory, as a path in the directory
     /// @throws ModelArtifactException when there are too many
     /// @throws UncheckedIOException when a directory can't be read
-    public static SortedMap<Path, BasicFileAttributes> files(Path directory, int depth, Predicate<Path> counts) {
-        return files(directory, depth, counts, MOST);
+    public static SortedMap<Path, BasicFileAttributes> files(Path directory, Predicate<Path> counts) {
+        return files(directory, counts, MOST);
     }
 
-    static SortedMap<Path, BasicFileAttributes> files(Path directory, int depth, Predicate<Path> counts, int most) {
+    static SortedMap<Path, BasicFileAttributes> files(Path directory, Predicate<Path> counts, int most) {
         var tree = new ArtifactTree(directory, counts, most);
         if (Files.isDirectory(directory)) {
             tree.directories.add(directory);
         }
         while (!tree.directories.isEmpty()) {
-            tree.enter(tree.directories.poll(), depth);
+            tree.enter(tree.directories.poll());
         }
         return tree.files;
     }
 
-    private void enter(Path directory, int depth) {
+    private void enter(Path directory) {
         try {
             if (!entered.add(directory.toRealPath())) {
                 return;
             }
             try (var entries = Files.newDirectoryStream(directory)) {
                 for (var entry : entries) {
-                    add(entry, depth);
+                    add(entry);
                 }
             }
         } catch (NoSuchFileException _) {
@@ -82,19 +79,21 @@ public final class ArtifactTree {
         }
     }
 
-    private void add(Path entry, int depth) throws IOException {
+    private void add(Path entry) throws IOException {
         var name = root.relativize(entry);
         if (ArtifactFile.isHidden(entry.getFileName()) || !counts.test(name)) {
             return;
         }
         if (!Files.isDirectory(entry)) {
-            attributes(entry).ifPresent(of -> files.put(name, of));
-        } else if (name.getNameCount() < depth) {
-            if (Files.isSymbolicLink(entry)) {
-                directories.addLast(entry);
-            } else {
-                directories.addFirst(entry);
+            try {
+                files.put(name, attributes(entry));
+            } catch (NoSuchFileException _) {
+                // It has gone meanwhile.
             }
+        } else if (Files.isSymbolicLink(entry)) {
+            directories.addLast(entry);
+        } else {
+            directories.addFirst(entry);
         }
         if (files.size() + directories.size() + entered.size() > most) {
             throw new ModelArtifactException(
@@ -104,15 +103,12 @@ public final class ArtifactTree {
         }
     }
 
-    /// Nothing where it has gone meanwhile.
-    private static Optional<BasicFileAttributes> attributes(Path file) throws IOException {
-        for (var options : List.of(new LinkOption[0], new LinkOption[] {LinkOption.NOFOLLOW_LINKS})) {
-            try {
-                return Optional.of(Files.readAttributes(file, BasicFileAttributes.class, options));
-            } catch (FileSystemException _) {
-                // A link to nothing, or to itself.
-            }
+    private static BasicFileAttributes attributes(Path file) throws IOException {
+        try {
+            return Files.readAttributes(file, BasicFileAttributes.class);
+        } catch (FileSystemException _) {
+            // A link to nothing, or to itself.
+            return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
         }
-        return Optional.empty();
     }
 }

@@ -4,7 +4,6 @@ import dev.berth.artifact.ArtifactFile;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
-import dev.berth.artifact.Oversights;
 import dev.berth.artifact.TensorArtifact;
 import dev.berth.artifact.TracedArtifact;
 import dev.berth.artifact.code.HookCode;
@@ -43,7 +42,6 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
     /// @throws ModelArtifactException with everything that is wrong with the artifact
     /// @throws Exception anything that the constructor of its own handler throws
     static ArtifactHooks open(Path directory, Optional<String> program) throws Exception {
-        Oversights.in(directory).forEach(oversight -> log.warn("{}: {}", directory, oversight));
         var json = ModelDescription.read(directory);
         json.warnings().forEach(warning -> log.warn("{}: {}", directory, warning));
         var code = HookCode.find(directory, program, json.handler());

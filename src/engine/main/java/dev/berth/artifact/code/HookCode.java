@@ -172,8 +172,8 @@ public final class HookCode {
     }
 
     private static List<Path> files(Path directory, int depth, String ending) {
-        return ArtifactTree.files(directory, depth, _ -> true).keySet().stream()
-                .filter(file -> file.toString().endsWith(ending))
+        return ArtifactTree.files(directory, _ -> true).keySet().stream()
+                .filter(file -> file.getNameCount() <= depth && file.toString().endsWith(ending))
                 .map(directory::resolve)
                 .toList();
     }

@@ -40,7 +40,7 @@ record ArtifactFiles(Optional<Path> place, Map<Path, Stamp> stamps, Optional<Str
     private static ArtifactFiles in(Path directory, Predicate<Path> counts) {
         try {
             var stamps = new HashMap<Path, Stamp>();
-            ArtifactTree.files(directory, Integer.MAX_VALUE, counts)
+            ArtifactTree.files(directory, counts)
                     .forEach((file, found) ->
                             stamps.put(file, new Stamp(found.size(), found.lastModifiedTime(), found.fileKey())));
             return new ArtifactFiles(Optional.of(directory.toRealPath()), Map.copyOf(stamps), Optional.empty());

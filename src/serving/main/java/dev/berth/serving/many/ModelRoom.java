@@ -297,7 +297,7 @@ public final class ModelRoom implements ModelStore.Loader {
     /// The files of an artifact and their sizes.
     private static Map<Path, Long> files(Path directory) {
         var files = new TreeMap<Path, Long>();
-        ArtifactTree.files(directory, Integer.MAX_VALUE, _ -> true).forEach((file, found) -> {
+        ArtifactTree.files(directory, _ -> true).forEach((file, found) -> {
             if (found.isRegularFile()) {
                 files.put(file, found.size());
             }
