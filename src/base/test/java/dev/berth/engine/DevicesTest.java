@@ -51,14 +51,14 @@ class DevicesTest {
         "t3.medium,CPU"
     })
     void anInstanceTypeHasItsDevice(String instanceType, Target target) {
-        assertThat(InstanceType.target(instanceType)).contains(target);
+        assertThat(Target.ofInstance(instanceType)).contains(target);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"tpu", "", "ml.", "xlarge", "ml.g5", "gpu.xlarge", "ml.trn2.48xlarge"})
     void anythingElseIsAStartUpError(String instanceType) {
         assertThatThrownBy(() -> choose(instanceType, PLAIN))
-                .isInstanceOf(DeviceException.class)
+                .isInstanceOf(EngineException.class)
                 .hasMessageContaining("INSTANCE_TYPE: found \"%s\"", instanceType)
                 .hasMessageContaining("ml.g5.xlarge");
     }
@@ -83,7 +83,7 @@ class DevicesTest {
     })
     void aDeviceThatIsNotThereIsAStartUpErrorAndNoSilentCpu(String instanceType, String missing) {
         assertThatThrownBy(() -> choose(instanceType, PLAIN))
-                .isInstanceOf(DeviceException.class)
+                .isInstanceOf(EngineException.class)
                 .hasMessageContaining("INSTANCE_TYPE=" + instanceType)
                 .hasMessageContaining(missing);
     }
@@ -117,7 +117,7 @@ class DevicesTest {
                         .accelerators())
                 .hasSize(2);
         assertThatThrownBy(() -> Devices.choose(Optional.of("inf2"), OptionalInt.of(3), INFERENTIA2))
-                .isInstanceOf(DeviceException.class)
+                .isInstanceOf(EngineException.class)
                 .hasMessage("neuron-cores: found 3, expected at most the 2 of this machine");
         assertThatThrownBy(() -> Devices.choose(Optional.of("inf2"), two, PLAIN))
                 .hasMessageContaining("no Neuron device");
@@ -126,11 +126,11 @@ class DevicesTest {
     @Test
     void aDriverThatKeepsTheNumberOfCoresToItselfIsSaid() {
         assertThatThrownBy(() -> choose("inf2", INFERENTIA2_NOT_AS_ROOT))
-                .isInstanceOf(DeviceException.class)
+                .isInstanceOf(EngineException.class)
                 .hasMessageContaining("only to root")
                 .hasMessageContaining("NEURON_RT_NUM_CORES");
         assertThatThrownBy(() -> detect(INFERENTIA2_NOT_AS_ROOT))
-                .isInstanceOf(DeviceException.class)
+                .isInstanceOf(EngineException.class)
                 .hasMessageContaining("only to root")
                 .hasMessageContaining("set INSTANCE_TYPE");
     }
@@ -162,7 +162,7 @@ class DevicesTest {
         assertThat(Machine.read(root)).isEqualTo(machine(false, 0, Optional.of(Target.INF1), 8));
         Files.writeString(device.resolve("core_count"), "many");
         assertThatThrownBy(() -> Machine.read(root))
-                .isInstanceOf(DeviceException.class)
+                .isInstanceOf(EngineException.class)
                 .hasMessageContaining("core_count");
     }
 

@@ -24,14 +24,14 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
     ///
     /// @param neuronCores how many NeuronCores this process may use, where somebody has said so; else
     ///   all there are
-    /// @throws DeviceException when the instance type is unknown or its device is not there
+    /// @throws EngineException when the instance type is unknown or its device is not there
     public static Devices choose(Optional<String> instanceType, OptionalInt neuronCores, Machine machine) {
         if (instanceType.isEmpty()) {
             return detect(neuronCores, machine);
         }
         var name = instanceType.get();
-        var target = InstanceType.target(name)
-                .orElseThrow(() -> new DeviceException(
+        var target = Target.ofInstance(name)
+                .orElseThrow(() -> new EngineException(
                         "INSTANCE_TYPE: found \"%s\", expected cpu, gpu, inf1, inf2, trn1 or a name such as ml.g5.xlarge"
                                 .formatted(name)));
         if (target == Target.GPU && machine.gpus() == 0) {
@@ -58,8 +58,8 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
         return of(target, neuronCores, machine, "INSTANCE_TYPE=" + name);
     }
 
-    private static DeviceException absent(String instanceType, Target target, String why) {
-        return new DeviceException(
+    private static EngineException absent(String instanceType, Target target, String why) {
+        return new EngineException(
                 "INSTANCE_TYPE=%s asks for %s, but %s; set INSTANCE_TYPE=cpu to serve a model traced for the CPU"
                         .formatted(instanceType, target, why));
     }
@@ -67,7 +67,7 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
     private static Devices detect(OptionalInt neuronCores, Machine machine) {
         if (machine.neuron().isPresent()) {
             if (machine.neuronCores() == 0) {
-                throw new DeviceException(
+                throw new EngineException(
                         "the Neuron driver does not tell what its devices are, newer ones only to root; "
                                 + "set INSTANCE_TYPE to inf1, inf2 or trn1, and NEURON_RT_NUM_CORES to the number of NeuronCores");
             }
@@ -106,12 +106,12 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
     private static int cores(OptionalInt asked, Machine machine) {
         int there = machine.neuronCores();
         if (asked.isEmpty() && there == 0) {
-            throw new DeviceException(
+            throw new EngineException(
                     "the Neuron driver does not tell how many NeuronCores there are, newer ones only to root; set NEURON_RT_NUM_CORES to it");
         }
         int cores = asked.orElse(there);
         if (there > 0 && cores > there) {
-            throw new DeviceException(
+            throw new EngineException(
                     "neuron-cores: found %d, expected at most the %d of this machine".formatted(cores, there));
         }
         return cores;

@@ -1,6 +1,6 @@
 package dev.berth.engine;
 
-/// An engine could not start, or could not load or run a model. The message is one line; the cause
+/// A device is not as it was asked for, or an engine could not start, load a model or run it. The message is one line; the cause
 /// is the library's own exception.
 public class EngineException extends RuntimeException {
 

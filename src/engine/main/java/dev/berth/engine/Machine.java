@@ -54,7 +54,7 @@ public record Machine(int processors, boolean nvidiaDevice, int gpus, Optional<T
                     ? Integer.parseInt(Files.readString(file).strip())
                     : count(device, "neuron_core\\d+");
         } catch (IOException | NumberFormatException e) {
-            throw new DeviceException("the Neuron driver's %s can't be read: %s".formatted(file, e));
+            throw new EngineException("the Neuron driver's %s can't be read: %s".formatted(file, e));
         }
     }
 

@@ -7,7 +7,6 @@ import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.config.ServerConfig;
 import dev.berth.config.SessionConfig;
-import dev.berth.engine.DeviceException;
 import dev.berth.engine.Devices;
 import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
@@ -121,7 +120,7 @@ public record Deployment(
         model.load(new ModelPlan<>(directory, hooks.handler(), workers, limits, first, sessions));
     }
 
-    /// @throws DeviceException when there are none as the settings want them
+    /// @throws EngineException when there are none as the settings want them
     static Devices devices(ServerConfig config, Machine machine) {
         return Devices.choose(
                 config.model().hardware().instanceType(),
@@ -166,7 +165,7 @@ public record Deployment(
     /// @throws StartException where there is no such build
     private static Path fitting(ArtifactBuilds builds, Devices devices, Problems problems) throws Exception {
         var build = problems.get(() -> builds.of(devices.target())
-                .orElseThrow(() -> new DeviceException(
+                .orElseThrow(() -> new EngineException(
                         "model artifact %1$s has builds for %2$s, and this server uses %3$s (%4$s); add one for %3$s to files in its model.json, or set INSTANCE_TYPE"
                                 .formatted(builds.directory(), builds.devices(), devices.target(), devices.origin()))));
         problems.throwAll();
@@ -176,7 +175,7 @@ public record Deployment(
     private static Devices checkTarget(Path directory, Devices devices) {
         var target = ModelDescription.read(directory).target();
         if (target.isPresent() && !devices.target().runs(target.get())) {
-            throw new DeviceException("model artifact %s is traced for %2$s, and this server uses %3$s (%4$s); "
+            throw new EngineException("model artifact %s is traced for %2$s, and this server uses %3$s (%4$s); "
                     .concat("trace it with --target %3$s, or set INSTANCE_TYPE=%2$s")
                     .formatted(directory, target.get(), devices.target(), devices.origin()));
         }
@@ -225,7 +224,7 @@ public record Deployment(
         <T> Optional<T> get(Callable<T> step) throws Exception {
             try {
                 return Optional.of(step.call());
-            } catch (DeviceException | ModelArtifactException | EngineException e) {
+            } catch (ModelArtifactException | EngineException e) {
                 found.add(e);
                 return Optional.empty();
             }

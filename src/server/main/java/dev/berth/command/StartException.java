@@ -2,7 +2,6 @@ package dev.berth.command;
 
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.code.Thrown;
-import dev.berth.engine.DeviceException;
 import dev.berth.engine.EngineException;
 import dev.berth.serving.hooks.LoadException;
 import java.io.UncheckedIOException;
@@ -57,7 +56,6 @@ public final class StartException extends Exception {
     private static boolean saysWhy(Throwable e) {
         return e instanceof StartException
                 || e instanceof ModelArtifactException
-                || e instanceof DeviceException
                 || e instanceof EngineException
                 || (e instanceof LoadException && e.getCause() == null);
     }
