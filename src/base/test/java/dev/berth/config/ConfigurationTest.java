@@ -11,12 +11,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -43,42 +45,13 @@ class ConfigurationTest {
                 .filteredOn(setting -> !setting.isChosen())
                 .map(Setting::toString)
                 .contains(
-                        "host = 127.0.0.1 (default)",
                         "port = 8080 (default)",
                         "max-payload-mb = 100 MiB (default)",
-                        "default-accept = application/json (default)",
-                        "metrics-path = /metrics (default)",
-                        "health-route = not set (default)",
-                        "compression = false (default)",
-                        "lame-duck-seconds = 0 s (default)",
-                        "drain-seconds = 20 s (default)",
                         "max-connections = chosen from ulimit -n and the heap, at most 10000 (detected)",
                         "model-dir = %s (default)".formatted(home.resolve("model-artifact")),
-                        "model-name = model (default)",
-                        "program = Inference.java (default)",
-                        "instance-type = looked up on the machine (detected)",
-                        "cpu-profile = adaptive (default)",
-                        "neuron-cores = all of the machine (detected)",
-                        "extra-libraries = none (default)",
-                        "watch = false (default)",
-                        "multi-model = false (default)",
-                        "load-models = lazy (default)",
-                        "load-timeout-seconds = 360 s (default)",
-                        "queue-capacity = 1000 (default)",
-                        "max-batch-delay-ms = 0 s (default)",
-                        "target-delay-ms = 300 ms (default)",
                         "timeout = 60 s (default)",
-                        "stuck-seconds = 120 s (default)",
-                        "stream-part-timeout = 60 s (default)",
-                        "stream-timeout = 480 s (default)",
-                        "max-sessions = 1000 (default)",
                         "batch = false (default)",
-                        "execution-parameters = sagemaker (default)",
-                        "bad-records = reject (default)",
-                        "trailing-newline = false (default)",
-                        "log-level = INFO (default)",
-                        "log-format = plain (default)",
-                        "metrics-aliases = none (default)");
+                        "execution-parameters = sagemaker (default)");
     }
 
     @Test
@@ -178,24 +151,6 @@ class ConfigurationTest {
     }
 
     @Test
-    void the_port_of_sagemaker_wins_over_that_of_vertex_and_that_over_the_port_of_all_others() {
-        var all = Map.of("SAGEMAKER_BIND_TO_PORT", "1", "AIP_HTTP_PORT", "2", "PORT", "3");
-        assertThat(read(all).http().listen().port()).isEqualTo(1);
-        assertThat(read(Map.of("AIP_HTTP_PORT", "2", "PORT", "3"))
-                        .http()
-                        .listen()
-                        .port())
-                .isEqualTo(2);
-        assertThat(read(Map.of("PORT", "3")).http().listen().port()).isEqualTo(3);
-        assertThat(Configuration.read(all, Map.of("--port", "4"), home)
-                        .config()
-                        .http()
-                        .listen()
-                        .port())
-                .isEqualTo(4);
-    }
-
-    @Test
     void the_artifact_of_vertex_is_a_directory_and_never_downloaded() throws IOException {
         var mounted = Files.createDirectory(home.resolve("mounted"));
         assertThat(read(Map.of("AIP_STORAGE_URI", mounted.toString())).model().directory())
@@ -232,89 +187,74 @@ class ConfigurationTest {
         assertThat(Configuration.flagsOfTheSample(environment, home)).isEmpty();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"true", "True", "TRUE"})
-    @Tag("BAT-04")
-    void a_transform_job_is_detected_whatever_the_case(String value) {
-        var config = read(Map.of("SAGEMAKER_BATCH", value));
-        assertThat(config.transform().batch()).isTrue();
-        assertThat(config.batching().queueCapacity()).isEqualTo(Integer.MAX_VALUE);
-        assertThat(config.batching().targetDelay()).isZero();
-        assertThat(config.batching().timeout()).isEqualTo(Duration.ofHours(1));
-    }
-
-    @Test
-    void a_transform_job_keeps_the_limits_that_were_chosen() {
-        var config = read(Map.of("SAGEMAKER_BATCH", "true", "BERTH_QUEUE_CAPACITY", "7"), Map.of("--timeout", "20"));
-        assertThat(config.batching().queueCapacity()).isEqualTo(7);
-        assertThat(config.batching().timeout()).isEqualTo(Duration.ofSeconds(20));
-    }
-
-    @Test
-    void a_flag_wins_over_the_environment() {
-        assertThat(read(Map.of("SAGEMAKER_BIND_TO_PORT", "9000"), Map.of("--port", "0"))
-                        .http()
-                        .listen()
-                        .port())
-                .isZero();
-    }
-
     @Test
     void an_empty_value_counts_as_unset() {
         assertThat(read(Map.of("SAGEMAKER_BIND_TO_PORT", " ", "INSTANCE_TYPE", "")))
                 .isEqualTo(read(Map.of()));
     }
 
-    @Test
-    void the_names_of_other_containers_work_until_the_primary_name_is_set() {
-        var environment = new HashMap<>(Map.of("SAGEMAKER_NUM_MODEL_WORKERS", "3", "SAGEMAKER_TS_BATCH_SIZE", "4"));
-        assertThat(read(environment).model().hardware().workers()).hasValue(3);
-        assertThat(read(environment).batching().batches().size()).hasValue(4);
-        environment.put("SAGEMAKER_MODEL_SERVER_WORKERS", "1");
-        environment.put("BERTH_MAX_BATCH_SIZE", "2");
-        assertThat(read(environment).model().hardware().workers()).hasValue(1);
-        assertThat(read(environment).batching().batches().size()).hasValue(2);
-    }
-
-    @Test
-    void the_batch_delay_of_torchserve_is_in_milliseconds() {
-        assertThat(read(Map.of("SAGEMAKER_TS_MAX_BATCH_DELAY", "100"))
-                        .batching()
-                        .batches()
-                        .delay())
-                .hasMillis(100);
-    }
-
-    @Test
-    void the_old_timeout_is_in_minutes_and_the_one_in_seconds_wins() {
-        var environment = new HashMap<>(Map.of("SAGEMAKER_MODEL_SERVER_TIMEOUT", "2"));
-        assertThat(read(environment).batching().timeout()).hasMinutes(2);
-        environment.put("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "30");
-        assertThat(read(environment).batching().timeout()).hasSeconds(30);
-    }
-
-    @Test
-    void the_request_size_in_bytes_wins_over_the_payload_in_mebibytes() {
-        var config = read(Map.of("SAGEMAKER_MAX_REQUEST_SIZE", "1000", "SAGEMAKER_MAX_PAYLOAD_IN_MB", "6"));
-        assertThat(config.http().maxPayloadBytes()).isEqualTo(1000);
-        assertThat(config.transform().ofJob().maxPayloadInMb()).hasValue(6);
-    }
-
-    @Test
-    void a_payload_limit_of_zero_is_unlimited() {
-        assertThat(read(Map.of("SAGEMAKER_MAX_PAYLOAD_IN_MB", "0")).http().maxPayloadBytes())
-                .isEqualTo(Long.MAX_VALUE);
-        assertThat(read(Map.of(), Map.of("--max-payload-mb", "0")).http().maxPayloadBytes())
-                .isEqualTo(Long.MAX_VALUE);
+    /// The first of a setting's variables wins, and a flag over all of them.
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "SAGEMAKER_BIND_TO_PORT=1 AIP_HTTP_PORT=2 PORT=3            | port = 1 (SAGEMAKER_BIND_TO_PORT)",
+                "AIP_HTTP_PORT=2 PORT=3                                     | port = 2 (AIP_HTTP_PORT)",
+                "PORT=3                                                     | port = 3 (PORT)",
+                "SAGEMAKER_BIND_TO_PORT=9000 --port=0                       | port = 0 (flag --port)",
+                "SAGEMAKER_NUM_MODEL_WORKERS=3                              | workers = 3 (SAGEMAKER_NUM_MODEL_WORKERS)",
+                "SAGEMAKER_NUM_MODEL_WORKERS=3 SAGEMAKER_MODEL_SERVER_WORKERS=1 | workers = 1 (SAGEMAKER_MODEL_SERVER_WORKERS)",
+                "SAGEMAKER_TS_BATCH_SIZE=4                                  | max-batch-size = 4 (SAGEMAKER_TS_BATCH_SIZE)",
+                "SAGEMAKER_TS_BATCH_SIZE=4 BERTH_MAX_BATCH_SIZE=2           | max-batch-size = 2 (BERTH_MAX_BATCH_SIZE)",
+                "SAGEMAKER_TS_MAX_BATCH_DELAY=100                           | max-batch-delay-ms = 100 ms (SAGEMAKER_TS_MAX_BATCH_DELAY)",
+                "SAGEMAKER_MODEL_SERVER_TIMEOUT=2                           | timeout = 120 s (SAGEMAKER_MODEL_SERVER_TIMEOUT)",
+                "SAGEMAKER_MODEL_SERVER_TIMEOUT=2 SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=30 | timeout = 30 s (SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS)",
+                "SAGEMAKER_MAX_REQUEST_SIZE=1000 SAGEMAKER_MAX_PAYLOAD_IN_MB=6 | max-payload-mb = 1000 bytes (SAGEMAKER_MAX_REQUEST_SIZE)",
+                "SAGEMAKER_MAX_REQUEST_SIZE=1000 SAGEMAKER_MAX_PAYLOAD_IN_MB=6 | transform-max-payload-mb = 6 MiB (SAGEMAKER_MAX_PAYLOAD_IN_MB)",
+                "SAGEMAKER_MAX_PAYLOAD_IN_MB=0                              | max-payload-mb = unlimited (SAGEMAKER_MAX_PAYLOAD_IN_MB)",
+                "--max-payload-mb=0                                         | max-payload-mb = unlimited (flag --max-payload-mb)",
+                "SAGEMAKER_CONTAINER_LOG_LEVEL=10                           | log-level = DEBUG (SAGEMAKER_CONTAINER_LOG_LEVEL)",
+                "SAGEMAKER_CONTAINER_LOG_LEVEL=20                           | log-level = INFO (SAGEMAKER_CONTAINER_LOG_LEVEL)",
+                "SAGEMAKER_CONTAINER_LOG_LEVEL=warning                      | log-level = WARN (SAGEMAKER_CONTAINER_LOG_LEVEL)",
+                "SAGEMAKER_CONTAINER_LOG_LEVEL=CRITICAL                     | log-level = ERROR (SAGEMAKER_CONTAINER_LOG_LEVEL)",
+                "NEURON_RT_NUM_CORES=4                                      | neuron-cores = 4 (NEURON_RT_NUM_CORES)",
+                "NEURON_RT_VISIBLE_CORES=3                                  | neuron-cores = 1 (NEURON_RT_VISIBLE_CORES)",
+                "NEURON_RT_VISIBLE_CORES=4-7 NEURON_RT_NUM_CORES=8          | neuron-cores = 4 (NEURON_RT_VISIBLE_CORES)",
+                "NEURON_RT_VISIBLE_CORES=0,2-3                              | neuron-cores = 3 (NEURON_RT_VISIBLE_CORES)",
+                "NEURON_RT_NUM_CORES=8 BERTH_NEURON_CORES=2                 | neuron-cores = 8 (NEURON_RT_NUM_CORES)",
+                "BERTH_NEURON_CORES=2                                       | neuron-cores = 2 (BERTH_NEURON_CORES)"
+            })
+    void what_is_said_holds_and_is_shown_with_its_origin(String said, String shown) {
+        assertThat(effective(said)).contains(shown);
     }
 
     @ParameterizedTest
-    @CsvSource({"10, DEBUG", "20, INFO", "30, WARN", "40, ERROR", "warning, WARN", "Error, ERROR", "CRITICAL, ERROR"})
-    void the_log_level_is_a_name_or_a_number_of_python(String text, LogConfig.Level level) {
-        assertThat(read(Map.of("SAGEMAKER_CONTAINER_LOG_LEVEL", text))
-                        .of(LogConfig.class)
-                        .level())
-                .isEqualTo(level);
+    @ValueSource(strings = {"true", "True", "TRUE"})
+    @Tag("BAT-04")
+    void a_transform_job_has_other_limits_but_for_those_that_were_chosen(String batch) {
+        var variable = "SAGEMAKER_BATCH=" + batch;
+        assertThat(effective(variable))
+                .contains(
+                        "batch = true (SAGEMAKER_BATCH)",
+                        "queue-capacity = unlimited (default)",
+                        "target-delay-ms = 0 s (default)",
+                        "timeout = 3600 s (default)");
+        assertThat(effective(variable + " BERTH_QUEUE_CAPACITY=7 --timeout=20"))
+                .contains("queue-capacity = 7 (BERTH_QUEUE_CAPACITY)", "timeout = 20 s (flag --timeout)");
+    }
+
+    @Test
+    void extra_libraries_are_files_that_exist() throws IOException {
+        var one = Files.createFile(home.resolve("libone.so"));
+        var two = Files.createFile(home.resolve("libtwo.so"));
+        assertThat(read(Map.of("BERTH_EXTRA_LIBRARIES", one + ", " + two))
+                        .model()
+                        .hardware()
+                        .extraLibraries())
+                .containsExactly(one, two);
+        assertThat(read(Map.of("NEURON_RT_NUM_CORES", "0")).model().hardware().neuronCores())
+                .as("all")
+                .isEmpty();
     }
 
     @Test
@@ -431,7 +371,15 @@ class ConfigurationTest {
         "SAGEMAKER_CONTAINER_LOG_LEVEL, LOUD",
         "BERTH_LOG_FORMAT, xml",
         "BERTH_HOST, a b",
-        "INSTANCE_TYPE, a b"
+        "INSTANCE_TYPE, a b",
+        "BERTH_EXTRA_LIBRARIES, /nowhere/libops.so",
+        "NEURON_RT_VISIBLE_CORES, 3-1",
+        "NEURON_RT_VISIBLE_CORES, a",
+        "NEURON_RT_VISIBLE_CORES, 1-",
+        "NEURON_RT_VISIBLE_CORES, '0,,1'",
+        "NEURON_RT_VISIBLE_CORES, 99999",
+        "NEURON_RT_VISIBLE_CORES, '0,0'",
+        "NEURON_RT_VISIBLE_CORES, '0-3,2'"
     })
     void a_value_that_cannot_be_read_is_named_with_what_was_expected(String name, String value) {
         assertThat(problems(Map.of(name, value)))
@@ -551,21 +499,6 @@ class ConfigurationTest {
     }
 
     @Test
-    void each_effective_setting_says_where_it_came_from() {
-        var environment = Map.of("SAGEMAKER_NUM_MODEL_WORKERS", "3", "SAGEMAKER_MODEL_SERVER_TIMEOUT", "2");
-        var effective =
-                Configuration.read(environment, Map.of("--port", "9000"), home).effective();
-        assertThat(effective)
-                .map(Setting::toString)
-                .contains(
-                        "port = 9000 (flag --port)",
-                        "workers = 3 (SAGEMAKER_NUM_MODEL_WORKERS)",
-                        "timeout = 120 s (SAGEMAKER_MODEL_SERVER_TIMEOUT)",
-                        "max-payload-mb = 100 MiB (default)",
-                        "max-batch-size = chosen from the device (detected)");
-    }
-
-    @Test
     void a_host_of_ipv6_stands_in_brackets_in_a_url() {
         assertThat(HttpConfig.inUrl("::1")).isEqualTo("[::1]");
         assertThat(HttpConfig.inUrl("[::1]")).isEqualTo("[::1]");
@@ -611,12 +544,19 @@ class ConfigurationTest {
                 .startsWith("metrics-path: found %s, expected a path of its own".formatted(path));
     }
 
-    private ServerConfig read(Map<String, String> environment) {
-        return read(environment, Map.of());
+    /// @param said variables and flags with their values
+    private List<String> effective(String said) {
+        var names = Arrays.stream(said.split(" "))
+                .map(each -> each.split("="))
+                .collect(Collectors.partitioningBy(
+                        each -> each[0].startsWith("--"), Collectors.toMap(each -> each[0], each -> each[1])));
+        return Configuration.read(names.get(false), names.get(true), home).effective().stream()
+                .map(Setting::toString)
+                .toList();
     }
 
-    private ServerConfig read(Map<String, String> environment, Map<String, String> flags) {
-        return Configuration.read(environment, flags, home, Routes::has).config();
+    private ServerConfig read(Map<String, String> environment) {
+        return Configuration.read(environment, Map.of(), home, Routes::has).config();
     }
 
     private List<String> problems(Map<String, String> environment) {
