@@ -105,8 +105,7 @@ public final class Graph implements AutoCloseable {
     /// @param kept of this graph, or of another one on the same accelerator. No thread may use them
     ///   in the meantime
     /// @return the outputs without the list. What is thrown is as in [#forward(List, int)]
-    /// @throws IllegalArgumentException when one of `kept` is closed, on another device, or stands
-    ///   there twice
+    /// @throws IllegalArgumentException when one of `kept` is closed or stands there twice
     public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
         enter();
         try {

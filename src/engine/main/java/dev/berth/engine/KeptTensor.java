@@ -30,8 +30,7 @@ public interface KeptTensor extends AutoCloseable {
         return all;
     }
 
-    /// One of what a forward is given can't be.
-    static IllegalArgumentException refused(int index, String found, String expected) {
+    private static IllegalArgumentException refused(int index, String found, String expected) {
         return new IllegalArgumentException("kept[%d]: found %s, expected %s".formatted(index, found, expected));
     }
 

@@ -3,7 +3,6 @@ package dev.berth.engine.torch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import ai.djl.Device;
 import ai.djl.pytorch.jni.JniUtils;
 import dev.berth.artifact.Target;
 import dev.berth.engine.Engine;
@@ -99,8 +98,7 @@ class TorchGraphTest {
                 .hasSizeLessThan(600);
     }
 
-    /// What `torch.save(model.state_dict(), file)` writes, in its format since 1.6 and in the one
-    /// before it.
+    /// What `torch.save(model.state_dict(), file)` writes.
     @Test
     void aStateDictSaysHowToMakeATorchScript(@TempDir Path directory) throws IOException {
         var zip = directory.resolve("model.pt");
@@ -108,16 +106,10 @@ class TorchGraphTest {
             out.putNextEntry(new ZipEntry("model/data.pkl"));
             out.write(new byte[] {(byte) 0x80, 2, '}', '.'});
         }
-        var pickle = Files.write(directory.resolve("old.pt"), new byte[] {(byte) 0x80, 2, '}', '.'});
-        for (var file : List.of(zip, pickle)) {
-            assertThatThrownBy(() -> Graph.load(file, CPU))
-                    .isInstanceOf(EngineException.class)
-                    .hasMessage(
-                            "%s can't be loaded as TorchScript: found what torch.save writes, such as a state_dict; load it into the model in "
-                                    .concat(
-                                            "Python and save torch.jit.trace(model, example) or torch.jit.script(model)")
-                                    .formatted(file));
-        }
+        assertThatThrownBy(() -> Graph.load(zip, CPU))
+                .isInstanceOf(EngineException.class)
+                .hasMessageContaining("found what torch.save writes, such as a state_dict; load it into the model in"
+                        + " Python and save torch.jit.trace(model, example) or torch.jit.script(model)");
     }
 
     @ParameterizedTest
@@ -277,9 +269,6 @@ class TorchGraphTest {
             assertThatThrownBy(() -> added(model, 1, (KeptTensor) null))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("kept[0]: found null, expected a tensor that Graph.keep has returned");
-            assertThatThrownBy(() -> TorchKept.all(List.of(open), Device.gpu(1)))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessage("kept[0]: found a tensor on cpu(), expected one on gpu(1), where the model is");
             assertThat(added(model, 1, open)).containsExactly(1, 1);
 
             var orphan = other.keep(Tensor.of(new float[2], 2));

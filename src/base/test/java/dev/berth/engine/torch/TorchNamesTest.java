@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Code as PyTorch 2.13 writes it into a file.
 class TorchNamesTest {
@@ -86,32 +87,17 @@ class TorchNamesTest {
         assertThat(names(parameters, type, "    return x\n").misfit()).isEqualTo(Optional.ofNullable(misfit));
     }
 
-    @Test
-    void aDictThatABranchACallOrALaterStatementMakesIsNotGuessed() throws IOException {
-        var dict = "Dict[str, Tensor]";
-        assertThat(names(
-                                "x: Tensor",
-                                dict,
-                                "    if b:\n      _0 = {\"a\": x}\n    else:\n      _0 = {\"b\": x}\n    return _0\n")
-                        .outputNames())
-                .isEmpty();
-        assertThat(names(
-                                "x: Tensor",
-                                dict,
-                                "    out = {\"a\": x}\n    torch._set_item(out, \"b\", x)\n    return out\n")
-                        .outputNames())
-                .isEmpty();
-        assertThat(names("x: Tensor", dict, "    return (self.inner).forward(x, )\n")
-                        .outputNames())
-                .isEmpty();
-        assertThat(names("x: Tensor", dict, "    return {\"a\\\"\": x}\n").outputNames())
-                .isEmpty();
-        assertThat(names(
-                                "x: Tensor",
-                                dict,
-                                "    return (self.inner).forward(x, )\n  def other(self: __torch__.Net) -> "
-                                        + "Dict[str, Tensor]:\n    return {\"a\": x}\n")
-                        .outputNames())
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "if b:\n      _0 = {\"a\": x}\n    else:\n      _0 = {\"b\": x}\n    return _0",
+                "out = {\"a\": x}\n    torch._set_item(out, \"b\", x)\n    return out",
+                "return (self.inner).forward(x, )",
+                "return {\"a\\\"\": x}",
+                "return (self.inner).forward(x, )\n  def other(self: __torch__.Net) -> Dict[str, Tensor]:\n    return {\"a\": x}"
+            })
+    void aDictThatABranchACallOrALaterStatementMakesIsNotGuessed(String body) throws IOException {
+        assertThat(names("x: Tensor", "Dict[str, Tensor]", "    %s\n".formatted(body)).outputNames())
                 .isEmpty();
     }
 

@@ -20,9 +20,6 @@ final class TorchFile {
             "found what torch.save writes, such as a state_dict; load it into the model in Python and"
                     + " save torch.jit.trace(model, example) or torch.jit.script(model)";
 
-    /// The opcode PROTO, with which every pickle since version 2 begins.
-    private static final int PROTO = 0x80;
-
     /// The class of packed weights, as a pickle of the archive names it.
     private static final String PACKED = "torch.classes.quantized";
 
@@ -89,15 +86,7 @@ final class TorchFile {
                     && names.stream().noneMatch(name -> name.contains("/code/"));
             return Optional.of(PICKLED).filter(_ -> isPickled);
         } catch (IOException _) {
-            return Optional.of(PICKLED).filter(_ -> beginsLikeAPickle(file));
-        }
-    }
-
-    private static boolean beginsLikeAPickle(Path file) {
-        try (var content = Files.newInputStream(file)) {
-            return content.read() == PROTO;
-        } catch (IOException _) {
-            return false;
+            return Optional.empty();
         }
     }
 }

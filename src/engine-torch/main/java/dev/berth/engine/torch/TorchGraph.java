@@ -101,7 +101,7 @@ final class TorchGraph implements EngineGraph {
 
     @Override
     public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
-        var own = TorchKept.all(kept, device(accelerator));
+        var own = KeptTensor.all(kept, TorchKept.class);
         return accelerator instanceof Accelerator.Cpu cpu
                 ? cores.run(
                         cpu, mostCores, inputs.stream().mapToLong(Tensor::size).sum(), threads -> {

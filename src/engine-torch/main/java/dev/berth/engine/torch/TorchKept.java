@@ -1,10 +1,8 @@
 package dev.berth.engine.torch;
 
-import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 import ai.djl.pytorch.engine.PtNDArray;
 import dev.berth.engine.KeptTensor;
-import java.util.List;
 
 /// A native tensor that a manager of the model's own frees at the latest.
 final class TorchKept implements KeptTensor {
@@ -15,21 +13,6 @@ final class TorchKept implements KeptTensor {
     TorchKept(PtNDArray array, NDManager manager) {
         this.manager = manager;
         become(array);
-    }
-
-    /// What a forward is given.
-    ///
-    /// @param device of the model
-    /// @throws IllegalArgumentException when one can't be given to it
-    static List<TorchKept> all(List<KeptTensor> kept, Device device) {
-        var all = KeptTensor.all(kept, TorchKept.class);
-        for (int i = 0; i < all.size(); i++) {
-            var found = all.get(i).array.getDevice();
-            if (!found.equals(device)) {
-                throw KeptTensor.refused(i, "a tensor on " + found, "one on %s, where the model is".formatted(device));
-            }
-        }
-        return all;
     }
 
     PtNDArray array() {
