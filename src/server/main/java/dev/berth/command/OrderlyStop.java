@@ -49,8 +49,7 @@ public final class OrderlyStop {
     void closes(AutoCloseable opened, Duration limit) {
         server = opened;
         // Another thread says it, because what keeps the stop may keep the one that watches too.
-        var lastWords =
-                Thread.ofPlatform().name("berth-stop-forced").daemon().unstarted(() -> sayWhereItHangs(limit));
+        var lastWords = Thread.ofPlatform().name("berth-stop-forced").daemon().unstarted(() -> sayWhereItHangs(limit));
         Thread.ofPlatform().name("berth-stop-watch").daemon().start(() -> watch(limit, lastWords));
     }
 

@@ -81,7 +81,8 @@ final class ServeCommand {
             engines(configuration.config()).forEach(Engine::preload);
             isJson = configuration.config().of(LogConfig.class).format() == LogConfig.Format.JSON;
             Logging.configure(
-                    configuration.config().of(LogConfig.class), new LogWriter(new FileOutputStream(FileDescriptor.out)));
+                    configuration.config().of(LogConfig.class),
+                    new LogWriter(new FileOutputStream(FileDescriptor.out)));
             Logging.takeOverPrints();
             announce(configuration);
             return serve(configuration.config());

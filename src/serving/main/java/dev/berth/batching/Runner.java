@@ -99,7 +99,9 @@ final class Runner<I, O> {
         if (steps.isEmpty()) {
             return taken.isEmpty() ? queue.limits.maxBatchSize() : 0;
         }
-        return taken.size() < queue.limits.queueCapacity() && moving(taken).size() < queue.limits.maxBatchSize() ? 1 : 0;
+        return taken.size() < queue.limits.queueCapacity() && moving(taken).size() < queue.limits.maxBatchSize()
+                ? 1
+                : 0;
     }
 
     /// Those that take part in the next step.

@@ -97,7 +97,8 @@ class TorchNamesTest {
                 "return (self.inner).forward(x, )\n  def other(self: __torch__.Net) -> Dict[str, Tensor]:\n    return {\"a\": x}"
             })
     void aDictThatABranchACallOrALaterStatementMakesIsNotGuessed(String body) throws IOException {
-        assertThat(names("x: Tensor", "Dict[str, Tensor]", "    %s\n".formatted(body)).outputNames())
+        assertThat(names("x: Tensor", "Dict[str, Tensor]", "    %s\n".formatted(body))
+                        .outputNames())
                 .isEmpty();
     }
 

@@ -47,16 +47,20 @@ public final class ModelQuestions implements TextQuestions {
 
     private static ObjectNode info(ModelArtifact model, Tokenizer tokenizer) {
         var header = model.header();
-        var labels = header.labels();
+        var labels = header.tensors().labels();
         var info = JsonNodeFactory.instance.objectNode();
         info.putPOJO(
                         "model_id",
-                        header.provenance()
+                        header.origin()
+                                .provenance()
                                 .getOrDefault(
                                         "model",
                                         header.directory().getFileName().toString()))
                 .putNull("model_sha")
-                .put("model_dtype", TYPES.getOrDefault(header.precision(), header.precision()))
+                .put(
+                        "model_dtype",
+                        TYPES.getOrDefault(
+                                header.origin().precision(), header.origin().precision()))
                 .put(
                         "max_input_length",
                         tokenizer.truncation(model.longestRow()).maxLength())

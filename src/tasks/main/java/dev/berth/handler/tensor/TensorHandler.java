@@ -215,7 +215,8 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     private Read read(InvocationRequest request) throws IOException {
         var inputs = known.inputs();
         var read = ContentTypes.reading(request, ToTensors.class).readTensors(request, inputs);
-        var records = BadRecords.apart(request, read.count(), i -> inputs.table().shaped(read.at(i)));
+        var records =
+                BadRecords.apart(request, read.count(), i -> inputs.table().shaped(read.at(i)));
         // As MLflow answers, whose clients take nothing else.
         var form = isOfMlflow && read.form() != Instances.Form.ONE ? Instances.Form.INSTANCES : read.form();
         return new Read(records, form);

@@ -54,7 +54,8 @@ public class TextClassificationHandler extends TextHandler<TextClassificationHan
                         new Parameters(
                                 1,
                                 false,
-                                ScoreFunction.usual(artifact.header().tensors().labels().size()),
+                                ScoreFunction.usual(
+                                        artifact.header().tensors().labels().size()),
                                 false)));
         this.labels = Labels.of(artifact);
     }
