@@ -8,17 +8,14 @@ import java.io.OutputStream;
 /// is of use.
 public abstract class ObjectWriter extends OutputStream {
 
-    private enum State {
-        OPEN,
-        FAILED,
-        COMMITTED,
-        CLOSED
-    }
-
     /// Where it will be, as messages name it.
     protected final Object location;
 
-    private State state = State.OPEN;
+    /// Whether it takes bytes: nothing has failed, and it is neither committed nor closed.
+    private boolean isOpen = true;
+
+    /// Whether there is something to discard.
+    private boolean isUnfinished = true;
 
     protected ObjectWriter(Object location) {
         this.location = location;
@@ -52,7 +49,8 @@ public abstract class ObjectWriter extends OutputStream {
     /// @throws IllegalStateException where something failed before, or this has been called
     public final void commit() {
         whileOpen(this::publish);
-        state = State.COMMITTED;
+        isOpen = false;
+        isUnfinished = false;
     }
 
     /// Removes what was written, unless it has been committed.
@@ -61,9 +59,10 @@ public abstract class ObjectWriter extends OutputStream {
     ///   stores it for money
     @Override
     public final void close() {
-        var before = state;
-        state = State.CLOSED;
-        if (before == State.OPEN || before == State.FAILED) {
+        boolean isLeft = isUnfinished;
+        isOpen = false;
+        isUnfinished = false;
+        if (isLeft) {
             discard();
         }
     }
@@ -78,17 +77,13 @@ public abstract class ObjectWriter extends OutputStream {
     protected abstract void discard();
 
     private void whileOpen(Runnable action) {
-        if (state != State.OPEN) {
-            var past = switch (state) {
-                case OPEN, FAILED -> "failed";
-                case COMMITTED -> "committed";
-                case CLOSED -> "been closed";
-            };
+        if (!isOpen) {
             throw new IllegalStateException(
-                    "%s: found a writer that has %s, expected an open one".formatted(location, past));
+                    "%s: found a writer that has failed, committed or been closed, expected an open one"
+                            .formatted(location));
         }
-        state = State.FAILED;
+        isOpen = false;
         action.run();
-        state = State.OPEN;
+        isOpen = true;
     }
 }

@@ -242,7 +242,8 @@ class LocalStorageTest {
                         .hasMessage("out/x: can't be written: out of disk space");
                 assertThatThrownBy(writer::commit)
                         .isInstanceOf(IllegalStateException.class)
-                        .hasMessage("out/x: found a writer that has failed, expected an open one");
+                        .hasMessage(
+                                "out/x: found a writer that has failed, committed or been closed, expected an open one");
             }
             try (var files = Files.list(disk.getPath("/out"))) {
                 assertThat(files).isEmpty();

@@ -155,11 +155,13 @@ class LocalWriterTest {
         var committed = location("a").create();
         committed.commit();
         assertThatThrownBy(() -> committed.write(1))
-                .hasMessageEndingWith("a: found a writer that has committed, expected an open one");
+                .hasMessageEndingWith(
+                        "a: found a writer that has failed, committed or been closed, expected an open one");
         assertThatThrownBy(committed::commit).isInstanceOf(IllegalStateException.class);
         committed.close();
         assertThatThrownBy(() -> committed.write(1))
-                .hasMessageEndingWith("a: found a writer that has been closed, expected an open one");
+                .hasMessageEndingWith(
+                        "a: found a writer that has failed, committed or been closed, expected an open one");
         committed.close();
         assertThat(location("a").exists()).isTrue();
     }
