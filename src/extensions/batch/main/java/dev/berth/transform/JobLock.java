@@ -113,7 +113,7 @@ final class JobLock implements AutoCloseable {
     private void requireIdle(Marker found, Optional<Marker> seen, BooleanSupplier isOver) {
         boolean isRenewed =
                 seen.filter(first -> !first.version().equals(found.version())).isPresent();
-        if (isRenewed || text.owner.isBeside(Text.of(found).owner) || isOver.getAsBoolean()) {
+        if (isRenewed || text.owner.isRunning(Text.of(found).owner).orElse(false) || isOver.getAsBoolean()) {
             throw new TransformException(("%s: found the lock of %s, renewed %d s ago, which does this job. Wait for"
                             + " its end or stop it; after %d s without renewal the lock no longer counts")
                     .formatted(location, Text.of(found).owner, found.age().toSeconds(), timing.stale.toSeconds()));
@@ -134,7 +134,7 @@ final class JobLock implements AutoCloseable {
     }
 
     private boolean isOfTheDead(Marker found) {
-        return text.owner.isDead(Text.of(found).owner);
+        return !text.owner.isRunning(Text.of(found).owner).orElse(true);
     }
 
     private boolean replaces(Marker found) {

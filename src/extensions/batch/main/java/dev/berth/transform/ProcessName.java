@@ -6,6 +6,7 @@ import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Optional;
 
 /// A process, so that others can tell whether it still runs.
 ///
@@ -21,26 +22,13 @@ record ProcessName(String host, String system, long process, long started) {
         return new ProcessName(ownHost(), ownSystem(), ProcessHandle.current().pid(), started(ProcessHandle.current()));
     }
 
-    /// Whether the other process is of this machine.
-    private boolean canSee(ProcessName other) {
-        return host.equals(other.host) && system.equals(other.system);
-    }
-
-    /// Whether the other process is known to run.
-    boolean isBeside(ProcessName other) {
-        return canSee(other) && runs(other);
-    }
-
-    /// Whether the other process is known to have ended.
-    boolean isDead(ProcessName other) {
-        return canSee(other) && !runs(other);
-    }
-
-    private static boolean runs(ProcessName name) {
-        return ProcessHandle.of(name.process)
-                .filter(ProcessHandle::isAlive)
-                .filter(found -> started(found) == name.started)
-                .isPresent();
+    /// Whether the other process runs; nothing where it is of another machine.
+    Optional<Boolean> isRunning(ProcessName other) {
+        return Optional.of(other)
+                .filter(one -> host.equals(one.host) && system.equals(one.system))
+                .map(one -> ProcessHandle.of(one.process)
+                        .filter(found -> found.isAlive() && started(found) == one.started)
+                        .isPresent());
     }
 
     private static long started(ProcessHandle process) {
