@@ -14,9 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
@@ -48,7 +46,7 @@ final class AnswerImages {
     private final Envelopes kind;
     private final ExecutorService threads;
 
-    /// What the sheet shows of the objects that are done. Guarded by the monitor.
+    /// What the sheet shows of the outputs. Guarded by the monitor.
     private final TreeMap<Place, Image> shown =
             new TreeMap<>(Comparator.comparing(Place::key).thenComparingInt(Place::number));
 
@@ -71,7 +69,6 @@ final class AnswerImages {
         }
         var names = new UniqueNames();
         var writing = new ArrayDeque<Future<?>>();
-        var thumbnails = new HashMap<Place, Image>();
         int images = 0;
         try (var lines = Envelope.lines(job.output(object).open())) {
             for (var text = lines.readLine(); text != null; text = lines.readLine()) {
@@ -88,8 +85,8 @@ final class AnswerImages {
                         await(writing, MOST_WRITTEN);
                     }
                     var place = new Place(object.key(), images++);
-                    if (thumbnails.size() < MOST_ON_SHEET && mayBeShown(place)) {
-                        thumbnail(image, object).ifPresent(small -> thumbnails.put(place, small));
+                    if (mayBeShown(place)) {
+                        show(place, image);
                     }
                 }
             }
@@ -100,7 +97,6 @@ final class AnswerImages {
         } finally {
             writing.forEach(file -> file.cancel(true));
         }
-        show(thumbnails);
     }
 
     /// Waits for the oldest until there are no more than `most` under way.
@@ -156,19 +152,17 @@ final class AnswerImages {
                 && (shown.size() < MOST_ON_SHEET || shown.comparator().compare(place, shown.lastKey()) < 0);
     }
 
-    private static Optional<Image> thumbnail(ImageText image, StoredObject object) {
+    private void show(Place place, ImageText image) {
         try {
-            return Optional.of(ContactSheet.thumbnail(Image.read(image.bytes())));
+            var small = ContactSheet.thumbnail(Image.read(image.bytes()));
+            synchronized (this) {
+                shown.put(place, small);
+                if (shown.size() > MOST_ON_SHEET) {
+                    shown.pollLastEntry();
+                }
+            }
         } catch (BadInputException e) {
-            log.warn("{}: the sheet goes without an image that can't be read: {}", object.key(), e.getMessage());
-            return Optional.empty();
-        }
-    }
-
-    private synchronized void show(Map<Place, Image> thumbnails) {
-        shown.putAll(thumbnails);
-        while (shown.size() > MOST_ON_SHEET) {
-            shown.pollLastEntry();
+            log.warn("{}: the sheet goes without an image that can't be read: {}", place.key, e.getMessage());
         }
     }
 
