@@ -116,13 +116,13 @@ class TableJobTest {
         var report = run(Map.of());
         assertThat(report.problem()).isEmpty();
         assertThat(report.failures()).isEmpty();
-        assertThat(report.records()).isEqualTo(3);
+        assertThat(report.tally().records()).isEqualTo(3);
         assertThat(container.requests())
                 .containsExactlyInAnyOrder(
                         LINES + " {\"id\":0,\"text\":\"x\"}\n{\"id\":1,\"text\":\"xx\"}\n",
                         LINES + " {\"id\":2,\"text\":\"xxx\"}\n");
         assertThat(rows(out("a.out"))).containsExactly("{\"length\":1}", "{\"length\":2}", "{\"length\":3}");
-        assertThat(run(Map.of()).skipped()).isEqualTo(1);
+        assertThat(run(Map.of()).tally().skipped()).isEqualTo(1);
     }
 
     @Test
@@ -156,7 +156,7 @@ class TableJobTest {
         Tables.texts(in("a"), 3, List.of("x", "bad", "xxx"));
         Tables.texts(in("b"), 3, List.of("x"));
         var report = run(Map.of());
-        assertThat(report.succeeded()).isEqualTo(1);
+        assertThat(report.tally().succeeded()).isEqualTo(1);
         assertThat(report.failures())
                 .singleElement()
                 .asString()
@@ -165,7 +165,7 @@ class TableJobTest {
         assertThat(out("a.out")).doesNotExist();
         report = run(Map.of(JobOption.BAD_RECORDS, "keep", JobOption.JOIN_SOURCE, "Input"));
         assertThat(report.failures()).isEmpty();
-        assertThat(report.errors()).isEqualTo(1);
+        assertThat(report.tally().errors()).isEqualTo(1);
         assertThat(rows(out("a.out")))
                 .containsExactly(
                         "{\"id\":0,\"text\":\"x\",\"length\":1,\"error\":null}",
@@ -182,7 +182,7 @@ class TableJobTest {
         Tables.texts(in("wide"), 2, List.of("x".repeat(1 << 20)));
         Tables.texts(in("none"), 2, List.of());
         var report = run(Map.of(JobOption.MAX_PAYLOAD_IN_MB, "1"));
-        assertThat(report.succeeded()).isEqualTo(2);
+        assertThat(report.tally().succeeded()).isEqualTo(2);
         assertThat(report.failures())
                 .map(ObjectOutcome::toString)
                 .anyMatch(failure ->
@@ -304,7 +304,7 @@ class TableJobTest {
                 IntStream.range(0, rows).mapToObj(i -> "x".repeat(i % 100)).toList());
         var report = run(Map.of(JobOption.MAX_CONCURRENT_TRANSFORMS, "4", JobOption.JOIN_SOURCE, "Input"));
         assertThat(report.failures()).isEmpty();
-        assertThat(report.records()).isEqualTo(rows);
+        assertThat(report.tally().records()).isEqualTo(rows);
         assertThat(rows(out("a.out")))
                 .isEqualTo(IntStream.range(0, rows)
                         .mapToObj(i ->

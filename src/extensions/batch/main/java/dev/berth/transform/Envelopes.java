@@ -101,6 +101,21 @@ record Envelopes(Envelope envelope, Quotas quotas, Optional<MediaType> extract, 
     }
 
     @Override
+    public Optional<String> outputType() {
+        return Optional.empty();
+    }
+
+    @Override
+    public String madeBy() {
+        return envelope.toString();
+    }
+
+    @Override
+    public boolean findsErrors() {
+        return true;
+    }
+
+    @Override
     public void requireSplittable(JobReader options) {
         if (extract.isPresent() || preview.isPresent()) {
             options.problem("%s: found it with %s, expected none: the images of an output are read when it is whole"

@@ -3,60 +3,62 @@ package dev.berth.transform;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.regex.Pattern;
 
 /// A payload that the container did not answer, or answered with an error.
 final class InvocationException extends RuntimeException {
 
-    /// Bad Request, Content Too Large and Unprocessable Content.
-    private static final Set<Integer> OF_THE_PAYLOAD = Set.of(400, 413, 422);
-
     private static final Pattern PLACE = Pattern.compile("^(line|row) (\\d{1,9}): ");
 
-    /// Too Many Requests, Bad Gateway and Service Unavailable.
-    private static final Set<Integer> TRANSIENT = Set.of(429, 502, 503);
-
     /// Why there is no answer.
-    enum Kind {
-        /// There is one, with a status.
+    enum Fault {
+        /// The container does not want one of the payload's records.
+        OF_PAYLOAD,
+        /// It does not want the request, whatever is in it.
         REFUSED,
-        /// The request never got there.
-        UNREACHABLE,
+        /// It failed.
+        FAILED,
+        /// It does not take requests at the moment, or can't be reached.
+        AWAY,
         /// The connection broke.
         LOST,
         /// It took too long.
-        LATE
+        LATE;
+
+        private static Fault of(int status) {
+            return switch (status) {
+                case 400, 413, 422 -> OF_PAYLOAD;
+                case 429, 502, 503 -> AWAY;
+                default -> status < 500 ? REFUSED : FAILED;
+            };
+        }
     }
 
-    private final Kind kind;
+    private final Fault fault;
     private final OptionalInt status;
     private final String reason;
     private final Optional<Duration> retryAfter;
 
-    private InvocationException(
-            Kind kind, OptionalInt status, String reason, Optional<Duration> retryAfter, Throwable cause) {
-        super(message(status, reason), cause);
-        this.kind = kind;
-        this.status = status;
+    /// @param retryAfter how long it asks to be left alone
+    InvocationException(int status, String reason, Optional<Duration> retryAfter) {
+        super(message(OptionalInt.of(status), reason));
+        this.fault = Fault.of(status);
+        this.status = OptionalInt.of(status);
         this.reason = reason;
         this.retryAfter = retryAfter;
     }
 
-    /// @param retryAfter how long it asks to be left alone
-    static InvocationException refused(int status, String reason, Optional<Duration> retryAfter) {
-        return new InvocationException(Kind.REFUSED, OptionalInt.of(status), reason, retryAfter, null);
-    }
-
-    static InvocationException unanswered(Kind kind, String reason, Throwable cause) {
-        return new InvocationException(kind, OptionalInt.empty(), reason, Optional.empty(), cause);
+    /// Of a request that no answer came to.
+    InvocationException(Fault fault, String reason, Throwable cause) {
+        super(reason, cause);
+        this.fault = fault;
+        this.status = OptionalInt.empty();
+        this.reason = reason;
+        this.retryAfter = Optional.empty();
     }
 
     private static String message(OptionalInt status, String reason) {
-        if (status.isEmpty()) {
-            return reason;
-        }
-        return "status " + status.getAsInt() + (reason.isEmpty() ? "" : ": " + reason);
+        return status.isEmpty() ? reason : "status " + status.getAsInt() + (reason.isEmpty() ? "" : ": " + reason);
     }
 
     /// What it says, where the container's lines are counted from the payload's first record on.
@@ -80,9 +82,8 @@ final class InvocationException extends RuntimeException {
                         place -> "%s %d: ".formatted(place.group(1), first - 1 + Integer.parseInt(place.group(2))));
     }
 
-    /// Whether it is one of the payload's records that the container does not want.
-    boolean isOfThePayload() {
-        return status.isPresent() && OF_THE_PAYLOAD.contains(status.getAsInt());
+    Fault fault() {
+        return fault;
     }
 
     OptionalInt status() {
@@ -93,18 +94,13 @@ final class InvocationException extends RuntimeException {
         return retryAfter;
     }
 
-    /// Whether the container does not take requests at the moment, whatever is in them.
-    boolean isTransient() {
-        return kind == Kind.UNREACHABLE || (status.isPresent() && TRANSIENT.contains(status.getAsInt()));
-    }
-
     /// Whether nothing is known of the payload: the container was not there, or went away.
     boolean saysNothingOfThePayload() {
-        return isTransient() || kind == Kind.LOST;
+        return fault == Fault.AWAY || fault == Fault.LOST;
     }
 
     /// Whether the same payload may be answered at another time.
     boolean isRetryable() {
-        return kind != Kind.REFUSED || isTransient() || status.getAsInt() >= 500;
+        return fault != Fault.OF_PAYLOAD && fault != Fault.REFUSED;
     }
 }

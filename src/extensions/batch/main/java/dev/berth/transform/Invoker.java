@@ -6,7 +6,7 @@ import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.storage.Shortened;
-import dev.berth.transform.InvocationException.Kind;
+import dev.berth.transform.InvocationException.Fault;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
@@ -151,7 +151,7 @@ final class Invoker implements AutoCloseable {
                 lastAnswer.set(System.nanoTime());
                 return answer;
             } catch (InvocationException e) {
-                if (e.isTransient()) {
+                if (e.fault() == Fault.AWAY) {
                     awaySince = awaySince == 0 ? System.nanoTime() : awaySince;
                     requirePatience(awaySince, e);
                 } else {
@@ -191,7 +191,7 @@ final class Invoker implements AutoCloseable {
         formats.accept().ifPresent(type -> request.header("Accept", type));
         var answer = send(request.build(), timeout, room);
         if (answer.status != OK) {
-            throw InvocationException.refused(answer.status, reason(answer.body), retryAfter(answer.headers));
+            throw new InvocationException(answer.status, reason(answer.body), retryAfter(answer.headers));
         }
         requireWhole(answer);
         return answer;
@@ -213,7 +213,7 @@ final class Invoker implements AutoCloseable {
             var error = JsonText.payload(events && last.startsWith("data:") ? last.substring("data:".length()) : last)
                     .path("error");
             if (error.path("message").isTextual() && error.path("code").isInt()) {
-                throw InvocationException.refused(
+                throw new InvocationException(
                         error.get("code").asInt(),
                         "the stream broke: %s".formatted(error.get("message").asText()),
                         Optional.empty());
@@ -263,11 +263,11 @@ final class Invoker implements AutoCloseable {
                 return new Answer(response.statusCode(), response.headers(), MiniBatches.concatenated(parts));
             }
         } catch (TimeoutException e) {
-            throw InvocationException.unanswered(Kind.LATE, "no answer within %d s".formatted(timeout.toSeconds()), e);
+            throw new InvocationException(Fault.LATE, "no answer within %d s".formatted(timeout.toSeconds()), e);
         } catch (IOException e) {
             boolean arrived = !(e instanceof ConnectException || e instanceof HttpConnectTimeoutException);
-            throw InvocationException.unanswered(
-                    arrived ? Kind.LOST : Kind.UNREACHABLE,
+            throw new InvocationException(
+                    arrived ? Fault.LOST : Fault.AWAY,
                     "the connection to %s failed: %s".formatted(endpoint, Shortened.explanation(e)),
                     e);
         }

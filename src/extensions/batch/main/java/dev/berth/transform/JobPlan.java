@@ -19,12 +19,12 @@ public record JobPlan(List<Shares.Share> shares, long done, List<Split> split) {
     public static JobPlan of(TransformJob job) {
         var shares = Shares.of(job, () -> true);
         if (shares.all().stream().allMatch(share -> share.objects() == 0)) {
-            throw JobObjects.none(job);
+            throw job.source().none();
         }
         var outputs = new SplitOutputs(job);
         var split = new ArrayList<Split>();
         long done = 0;
-        try (var objects = JobObjects.of(job)) {
+        try (var objects = job.source().objects()) {
             for (var each = objects.iterator(); each.hasNext(); ) {
                 var ranges = job.ranges(each.next());
                 if (ranges.size() > 1) {

@@ -1,5 +1,7 @@
 package dev.berth.transform;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
@@ -20,7 +22,10 @@ public final class JobReader {
     /// @param index which of the machines it is, from 0
     /// @param count how many do this job together
     /// @param bySize whether objects are dealt out by their sizes, and not by their keys
-    public record Part(int index, int count, boolean bySize) {
+    public record Part(
+            @JsonProperty("instance") int index,
+            @JsonProperty("instances") int count,
+            @JsonIgnore boolean bySize) {
 
         /// A file of this machine's own, `report-0-of-2.json` of two; of one `report.json`.
         public String named(String file) {

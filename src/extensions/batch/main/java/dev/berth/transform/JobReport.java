@@ -1,31 +1,30 @@
 package dev.berth.transform;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 
 /// What became of a job, of this instance's part of it.
 ///
 /// @param status the last one that the job came to
-/// @param objects those that were found; succeeded, skipped and failed are as many together
-/// @param errors the records that have an error in the place of an answer, those of skipped objects
-///   of Bedrock's format included
 /// @param problem what ended the job before all objects were done; empty: nothing
 public record JobReport(
         JobStatus status,
-        int instance,
-        int instances,
-        long objects,
-        long succeeded,
-        long skipped,
-        long failed,
-        long records,
-        long errors,
+        @JsonUnwrapped JobReader.Part part,
+        @JsonUnwrapped Tally tally,
         double seconds,
         List<ObjectOutcome> failures,
         String problem) {
 
+    /// What was done.
+    ///
+    /// @param objects those that were found; succeeded, skipped and failed are as many together
+    /// @param errors the records that have an error in the place of an answer, those of skipped objects
+    ///   of Bedrock's format included
+    public record Tally(long objects, long succeeded, long skipped, long failed, long records, long errors) {}
+
     /// What there is to say of a job that has not ended.
     public static JobReport unfinished(TransformJob job, JobStatus status, String problem) {
-        return new JobReport(status, job.part().index(), job.part().count(), 0, 0, 0, 0, 0, 0, 0, List.of(), problem);
+        return new JobReport(status, job.part(), new Tally(0, 0, 0, 0, 0, 0), 0, List.of(), problem);
     }
 
     /// Whether every object has its output.

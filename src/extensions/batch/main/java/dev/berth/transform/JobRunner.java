@@ -31,7 +31,6 @@ public final class JobRunner {
     private static final int COPIES_OF_BYTES = 2;
 
     private final TransformJob job;
-    private final ObjectSource source;
     private final Progress progress;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final List<ObjectOutcome> failures = new ArrayList<>();
@@ -41,14 +40,12 @@ public final class JobRunner {
     private long records;
     private long errors;
     private final JobEnd end;
-    private volatile Optional<Shares> shares = Optional.empty();
     private volatile boolean ended;
 
     public JobRunner(TransformJob job, Progress progress) {
         this.job = job;
-        this.source = new ObjectSource(job.gzip());
         this.progress = progress;
-        this.end = new JobEnd(job.maxFailures(), threads);
+        this.end = new JobEnd(job.invocations().maxFailures(), threads);
     }
 
     /// Has the job end soon: no further object is begun, and one that is under way has ten seconds.
@@ -68,14 +65,8 @@ public final class JobRunner {
         }
         var report = new JobReport(
                 status(),
-                job.part().index(),
-                job.part().count(),
-                succeeded + skipped + failed,
-                succeeded,
-                skipped,
-                failed,
-                records,
-                errors,
+                job.part(),
+                new JobReport.Tally(succeeded + skipped + failed, succeeded, skipped, failed, records, errors),
                 seconds(start),
                 List.copyOf(failures),
                 end.reason().orElse(""));
@@ -86,7 +77,9 @@ public final class JobRunner {
     private void runObjects(URI endpoint) throws InterruptedException {
         try (var invoker = new Invoker(endpoint, job, end)) {
             invoker.awaitReady();
-            var plan = InvocationPlan.of(job, invoker.executionParameters());
+            var container = invoker.executionParameters();
+            int concurrent = job.invocations().concurrent(container);
+            var splitting = job.splitting(container);
             job.output()
                     .resolve(".berth-probe-%d".formatted(job.part().index()))
                     .requireWritable();
@@ -94,29 +87,28 @@ public final class JobRunner {
                 lines.preview().ifPresent(Location::requireWritable);
             }
             try (var _ = JobLock.take(job, end::isOver, end::atOnceBecause)) {
-                runObjects(plan, invoker);
+                runObjects(concurrent, splitting, invoker);
             }
         }
     }
 
-    private void runObjects(InvocationPlan plan, Invoker invoker) throws InterruptedException {
+    private void runObjects(int concurrent, Splitting splitting, Invoker invoker) throws InterruptedException {
         if (job.kind() instanceof Envelopes lines && job.isBedrock()) {
             progress.status(JobStatus.SUBMITTED);
             progress.status(JobStatus.VALIDATING);
-            try (var objects = JobObjects.of(job)) {
-                lines.quotas().check(objects, source, plan.splitting());
-            }
+            lines.quotas().check(job.source(), splitting);
             progress.status(JobStatus.SCHEDULED);
         }
         progress.status(JobStatus.IN_PROGRESS);
         try (threads) {
+            Optional<Shares> shares = Optional.empty();
             if (Shares.needNoList(job)) {
                 threads.execute(this::countBeside);
             } else {
-                count();
+                shares = Optional.of(count());
             }
-            var transform = transform(plan, invoker);
-            transformAll(transform);
+            var transform = transform(concurrent, splitting, invoker);
+            transformAll(transform, shares);
             errors = transform.exchange().errors();
             if (end.isOver() && !end.isStopped()) {
                 return;
@@ -131,52 +123,51 @@ public final class JobRunner {
         }
     }
 
-    private ObjectTransform transform(InvocationPlan plan, Invoker invoker) {
+    private ObjectTransform transform(int concurrent, Splitting splitting, Invoker invoker) {
         var exchange = job.kind() instanceof Envelopes lines
                 ? new EnvelopeExchange(job, lines, invoker, end, threads)
-                : new TransformExchange(job, invoker, source, end);
+                : new TransformExchange(job, invoker, end);
         var memory = JobMemory.ofHeap(
-                plan.concurrent(),
+                concurrent,
                 job.kind() instanceof Envelopes
                                 || job.kind().records().processing().isPresent()
                         ? COPIES_OF_PARSED
                         : COPIES_OF_BYTES);
-        warnOfLittleHeap(plan, memory);
+        warnOfLittleHeap(concurrent, splitting, memory);
         return new ObjectTransform(
                 job,
-                source,
-                plan.splitting(),
+                splitting,
                 exchange,
                 new ObjectTransform.Shared(
                         threads,
-                        new ObjectTurns(plan.concurrent(), end::isOver),
+                        new ObjectTurns(concurrent, end::isOver),
                         memory,
-                        new Checkpoints(job.output(), job.madeBy() + plan.splitting()),
+                        new Checkpoints(job.output(), job.madeBy() + splitting),
                         progress));
     }
 
     /// Not of payloads whose length is not known before: most are short.
-    private static void warnOfLittleHeap(InvocationPlan plan, JobMemory memory) {
-        long payload = (long) JobMemory.COPIES * plan.splitting().maxRecord();
-        long needed = plan.concurrent() * payload;
-        if (plan.splitting().isMultiRecord() && !plan.splitting().isUnlimited() && needed > memory.bytes()) {
+    private static void warnOfLittleHeap(int concurrent, Splitting splitting, JobMemory memory) {
+        long payload = (long) JobMemory.COPIES * splitting.maxRecord();
+        long needed = concurrent * payload;
+        if (splitting.isMultiRecord() && !splitting.isUnlimited() && needed > memory.bytes()) {
             log.warn(
                     "the heap has room for {} of {} requests at the same time, if all are as large as they"
                             + " may be; JAVA_OPTS=-Xmx{}m has room for all",
                     Math.max(1, memory.bytes() / payload),
-                    plan.concurrent(),
+                    concurrent,
                     ((JobMemory.SHARE_OF_HEAP * needed) >> 20) + 1);
         }
     }
 
     /// Finds out what there is to do, and tells how much it is.
-    private void count() {
+    private Shares count() {
         var found = Shares.of(job, () -> !ended && !end.isOver());
         if (!ended) {
-            shares = Optional.of(found);
             var mine = found.all().get(job.part().index());
             progress.total(mine.objects(), mine.bytes());
         }
+        return found;
     }
 
     /// What goes wrong here goes wrong for the job too, which says so.
@@ -186,10 +177,6 @@ public final class JobRunner {
         } catch (StorageException | TransformException e) {
             log.debug("the objects can't be counted", e);
         }
-    }
-
-    private boolean isMine(ObjectRange range) {
-        return shares.map(known -> known.isMine(range)).orElseGet(() -> Shares.isMineByKey(range, job));
     }
 
     private JobStatus status() {
@@ -204,16 +191,16 @@ public final class JobRunner {
                 : JobStatus.FAILED;
     }
 
-    private void transformAll(ObjectTransform transform) throws InterruptedException {
+    private void transformAll(ObjectTransform transform, Optional<Shares> shares) throws InterruptedException {
         var turns = transform.shared().turns();
         var keys = new HashMap<String, Location>();
         boolean isEmpty = true;
-        try (var ranges = JobObjects.of(job).flatMap(object -> job.ranges(object).stream())) {
+        try (var ranges = job.source().objects().flatMap(object -> job.ranges(object).stream())) {
             for (var each = ranges.iterator(); each.hasNext(); ) {
                 var range = each.next();
                 isEmpty = false;
                 var clash = clash(range, keys);
-                if (!isMine(range)) {
+                if (!(shares.isPresent() ? shares.get().isMine(range) : Shares.isMineByKey(range, job))) {
                     continue;
                 }
                 turns.begin();
@@ -237,7 +224,7 @@ public final class JobRunner {
             transform.shared().checkpoints().end();
         }
         if (isEmpty) {
-            throw JobObjects.none(job);
+            throw job.source().none();
         }
     }
 
@@ -251,7 +238,7 @@ public final class JobRunner {
             return Optional.of("%s would be written twice: the job counts its records there. Rename the object"
                     .formatted(job.output(object)));
         }
-        var first = JobObjects.mayShareKeys(job) ? keys.putIfAbsent(object.key(), object.location()) : null;
+        var first = job.source().mayShareKeys() ? keys.putIfAbsent(object.key(), object.location()) : null;
         return first != null && (range.isWhole() || !first.equals(object.location()))
                 ? Optional.of("%s would be written twice".formatted(job.output(object)))
                 : Optional.empty();
@@ -265,7 +252,7 @@ public final class JobRunner {
             if (clash.isPresent()) {
                 throw new TransformException(clash.get());
             }
-            return outcome(transform, range, answered, start);
+            return Optional.of(outcome(transform, range, answered, start));
         } catch (InterruptedException | RuntimeException | Error e) {
             boolean isSaid = e instanceof TransformException || e instanceof StorageException;
             return end.isOverWith(e)
@@ -279,8 +266,8 @@ public final class JobRunner {
         }
     }
 
-    private Optional<ObjectOutcome> outcome(
-            ObjectTransform transform, ObjectRange range, LongAdder answered, long start) throws InterruptedException {
+    private ObjectOutcome outcome(ObjectTransform transform, ObjectRange range, LongAdder answered, long start)
+            throws InterruptedException {
         var outputs = new SplitOutputs(job);
         var asked = range;
         Optional<Location> previous = Optional.empty();
@@ -290,19 +277,15 @@ public final class JobRunner {
                 transform.shared().checkpoints().forget(range.checkpointed());
                 outputs.join(range);
                 placed(range, true, transform);
-                return Optional.of(new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, ""));
+                return new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, "");
             }
             asked = outputs.asked(range, previous.get());
         }
-        var count = transform.transform(asked, outputs.part(asked), previous, answered);
-        if (count.isEmpty()) {
-            return Optional.empty();
-        }
+        long count = transform.transform(asked, outputs.part(asked), previous, answered);
         outputs.join(asked);
         placed(range, false, transform);
         end.succeeded();
-        return Optional.of(new ObjectOutcome(
-                range.toString(), ObjectOutcome.Status.SUCCEEDED, count.getAsLong(), seconds(start), ""));
+        return new ObjectOutcome(range.toString(), ObjectOutcome.Status.SUCCEEDED, count, seconds(start), "");
     }
 
     private static boolean counts(Location there, ObjectTransform transform) throws InterruptedException {

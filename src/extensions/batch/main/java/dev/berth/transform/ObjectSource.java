@@ -1,22 +1,91 @@
 package dev.berth.transform;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.content.Excerpt;
 import dev.berth.content.Gunzip;
+import dev.berth.json.JsonText;
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.regex.Pattern;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
-/// Opens objects, unpacked where a job says that they are packed. Used by any threads.
-record ObjectSource(boolean gzip) {
+/// The objects of a job: those below its prefix, or those that its manifest names. Opens them, unpacked
+/// where the job says that they are packed. Used by any threads.
+///
+/// @param input `S3Uri`: a prefix, a directory or an object, or the manifest
+/// @param manifest whether `input` is a manifest that names the objects
+/// @param gzip whether objects are decompressed before they are split
+record ObjectSource(Storage storage, Location input, boolean manifest, boolean gzip) {
+
+    /// What jobs keep beside their outputs. A directory's hidden files are in no listing, those of S3
+    /// are.
+    private static final Pattern OWN = Pattern.compile("(^|/)\\.berth-");
 
     private static final int BUFFER = 1 << 16;
     private static final int COUNTED_AT_ONCE = 8;
     private static final long COUNTED_BYTES = 64 << 20;
+
+    Stream<StoredObject> objects() {
+        return manifest
+                ? named()
+                : input.list().filter(object -> !OWN.matcher(object.key()).find());
+    }
+
+    TransformException none() {
+        return new TransformException("%s: found no object, expected one at least".formatted(input));
+    }
+
+    /// Whether several objects may have one key: where names stand in a manifest, or a prefix ends
+    /// within one.
+    boolean mayShareKeys() {
+        return manifest || input.mayRepeatKeys();
+    }
+
+    /// The lists of a manifest one behind the other, be they one list or several, or have a line for
+    /// each of their elements.
+    private Stream<StoredObject> named() {
+        var elements = values().stream()
+                .flatMap(value -> value.isArray() ? value.valueStream() : Stream.of(value))
+                .toList();
+        if (elements.isEmpty() || !elements.getFirst().path("prefix").isTextual()) {
+            throw new TransformException(
+                    "%s: found no manifest, expected [{\"prefix\": \"s3://…\"}, \"name\", …]".formatted(input));
+        }
+        var prefix = "";
+        var objects = new ArrayList<StoredObject>();
+        for (int i = 0; i < elements.size(); i++) {
+            var element = elements.get(i);
+            if (element.path("prefix").isTextual()) {
+                prefix = element.path("prefix").textValue();
+            } else if (element.isTextual() && !element.textValue().isEmpty()) {
+                var name = element.textValue();
+                objects.add(new StoredObject(storage.at(prefix + name), name, 0));
+            } else {
+                throw new TransformException(
+                        "%s: [%d]: found %s, expected a name".formatted(input, i, Excerpt.of(element)));
+            }
+        }
+        return objects.stream();
+    }
+
+    private List<JsonNode> values() {
+        try (var in = input.open()) {
+            return JsonText.readAll(in.readAllBytes());
+        } catch (IOException e) {
+            throw new TransformException("%s: found no manifest: %s".formatted(input, e.getMessage()), e);
+        }
+    }
 
     /// What an object may have unpacked; one whose size is not known, or that is packed, may have
     /// anything.

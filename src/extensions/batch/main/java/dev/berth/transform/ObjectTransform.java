@@ -1,6 +1,7 @@
 package dev.berth.transform;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.memory.MemoryBudget;
 import dev.berth.storage.Location;
 import dev.berth.transform.checkpoint.Checkpoint;
 import dev.berth.transform.checkpoint.Checkpoints;
@@ -9,7 +10,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.ArrayDeque;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -28,7 +28,7 @@ import java.util.zip.ZipException;
 /// A thread takes of the memory what its next payload needs at most, reads it, and gives back what
 /// was too much. A thread that holds some must not wait for more: it writes what it has, and gives
 /// that memory back.
-record ObjectTransform(TransformJob job, ObjectSource source, Splitting splitting, Exchange exchange, Shared shared) {
+record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange, Shared shared) {
 
     /// What all objects of a job share.
     ///
@@ -44,9 +44,10 @@ record ObjectTransform(TransformJob job, ObjectSource source, Splitting splittin
 
     /// @param previous the output that is there, where only some of its records are asked again
     /// @param answered counts the bytes of the object whose answers are written
-    /// @return how many records it has; nothing where it has not been begun, as the job ends
+    /// @return how many records it has
+    /// @throws InterruptedException also where it is not begun, as the job ends
     /// @throws TransformException when a record or its answer fails; there is no output then
-    OptionalLong transform(ObjectRange range, Location output, Optional<Location> previous, LongAdder answered)
+    long transform(ObjectRange range, Location output, Optional<Location> previous, LongAdder answered)
             throws InterruptedException {
         try (var lines = new PreviousOutput(previous)) {
             return new Run(range, lines, answered).open(output);
@@ -92,18 +93,18 @@ record ObjectTransform(TransformJob job, ObjectSource source, Splitting splittin
             this.answered = answered;
         }
 
-        private OptionalLong open(Location output) throws IOException, InterruptedException {
+        private long open(Location output) throws IOException, InterruptedException {
             int most = splitting.maxRecord();
             if (job.kind() instanceof Tables tables) {
-                try (var rows = new TableObject(tables, job.storage(), range.object(), most, read)) {
+                try (var rows = new TableObject(tables, job.source().storage(), range.object(), most, read)) {
                     table = Optional.of(rows);
                     payloads = new MiniBatches(rows, 0, splitting, processing());
                     return inTurn(output);
                 }
             }
             // Before what the source opens of the range.
-            long newlines = range.start() == 0 ? 0 : source.newlines(range.object(), range.start() - 1);
-            try (var in = source.open(range, read)) {
+            long newlines = range.start() == 0 ? 0 : job.source().newlines(range.object(), range.start() - 1);
+            try (var in = job.source().open(range, read)) {
                 if (range.isWhole()) {
                     payloads = new MiniBatches(in, splitting, processing());
                 } else {
@@ -114,18 +115,14 @@ record ObjectTransform(TransformJob job, ObjectSource source, Splitting splittin
             }
         }
 
-        private OptionalLong inTurn(Location output) throws IOException, InterruptedException {
-            var next = shared.turns.take();
-            if (next.isEmpty()) {
-                return OptionalLong.empty();
-            }
-            try (var turn = next.get()) {
+        private long inTurn(Location output) throws IOException, InterruptedException {
+            try (var turn = shared.turns.take()) {
                 checkpoint = shared.checkpoints.open(range.checkpointed(), !job.has(JobOption.OVERWRITE));
-                return OptionalLong.of(transform(output, turn));
+                return transform(output, turn);
             }
         }
 
-        private long transform(Location output, ObjectTurns.Turn turn) throws IOException, InterruptedException {
+        private long transform(Location output, MemoryBudget.Share turn) throws IOException, InterruptedException {
             boolean isDone = false;
             try (var writer = output.create(job.kind().outputType())) {
                 out = table.map(rows -> rows.answers(writer)).orElse(writer);
@@ -134,7 +131,7 @@ record ObjectTransform(TransformJob job, ObjectSource source, Splitting splittin
                 if (table.isPresent()) {
                     table.get().write(writer);
                 }
-                turn.pass(bytesWritten);
+                turn.shrinkTo(bytesWritten);
                 writer.commit();
                 checkpoint.end();
                 isDone = true;
@@ -153,8 +150,8 @@ record ObjectTransform(TransformJob job, ObjectSource source, Splitting splittin
         private void sendAll() throws IOException, InterruptedException {
             var memory = shared.memory;
             // Of a table that is packed.
-            long most = memory.ofPayload(
-                    payloads.mostBytes(table.isPresent() ? Long.MAX_VALUE : source.mostBytes(range.object())));
+            long most = memory.ofPayload(payloads.mostBytes(
+                    table.isPresent() ? Long.MAX_VALUE : job.source().mostBytes(range.object())));
             // A record may be as long as all memory, and hardly any is. One that is gets its share when
             // it is there.
             long expected = most <= memory.bytes() / 2 ? most : memory.ofPayload(0);

@@ -4,7 +4,6 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.storage.StoredObject;
 import java.io.BufferedInputStream;
 import java.io.IOException;
-import java.util.stream.Stream;
 
 /// What a job in Bedrock's format may have at most, and at least, so that a job that passes here is
 /// not refused there. All are off by default.
@@ -39,32 +38,39 @@ record Quotas(long minRecords, long maxRecords, long maxObjectBytes, long maxJob
     /// Reads all objects, up to the first that is too much.
     ///
     /// @throws TransformException naming the quota that they do not keep
-    void check(Stream<StoredObject> objects, ObjectSource source, Splitting splitting) {
+    void check(ObjectSource source, Splitting splitting) {
         if (equals(NONE)) {
             return;
         }
         long records = 0;
         long bytes = 0;
-        for (var object : (Iterable<StoredObject>) objects::iterator) {
-            long objectBytes = 0;
-            try (var in = new BufferedInputStream(source.open(object))) {
-                var lines = splitting.open(in);
-                for (var line = lines.next(); line.isPresent(); line = lines.next()) {
-                    objectBytes += line.get().length;
-                    records++;
-                    atMost(maxRecords, records, JobOption.MAX_RECORDS, "records in the job", 1);
-                    atMost(
-                            maxObjectBytes,
-                            objectBytes,
-                            JobOption.MAX_OBJECT_SIZE_IN_MB,
-                            "MiB in " + object.key(),
-                            MEBIBYTE);
-                    atMost(maxJobBytes, bytes + objectBytes, JobOption.MAX_JOB_SIZE_IN_MB, "MiB in the job", MEBIBYTE);
+        try (var objects = source.objects()) {
+            for (var object : (Iterable<StoredObject>) objects::iterator) {
+                long objectBytes = 0;
+                try (var in = new BufferedInputStream(source.open(object))) {
+                    var lines = splitting.open(in);
+                    for (var line = lines.next(); line.isPresent(); line = lines.next()) {
+                        objectBytes += line.get().length;
+                        records++;
+                        atMost(maxRecords, records, JobOption.MAX_RECORDS, "records in the job", 1);
+                        atMost(
+                                maxObjectBytes,
+                                objectBytes,
+                                JobOption.MAX_OBJECT_SIZE_IN_MB,
+                                "MiB in " + object.key(),
+                                MEBIBYTE);
+                        atMost(
+                                maxJobBytes,
+                                bytes + objectBytes,
+                                JobOption.MAX_JOB_SIZE_IN_MB,
+                                "MiB in the job",
+                                MEBIBYTE);
+                    }
+                } catch (BadInputException | IOException e) {
+                    throw new TransformException("%s: %s".formatted(object.key(), e.getMessage()), e);
                 }
-            } catch (BadInputException | IOException e) {
-                throw new TransformException("%s: %s".formatted(object.key(), e.getMessage()), e);
+                bytes += objectBytes;
             }
-            bytes += objectBytes;
         }
         if (records < minRecords) {
             throw new TransformException("%s: found %d records in the job, expected at least %d"

@@ -113,10 +113,9 @@ record RecordProcessing(
     }
 
     /// The line for a record that was not sent.
-    byte[] error(Payload.Rejected record) {
-        var error = format.error(record.reason());
-        return format.write(joinsInput ? joinedError(new String(record.input(), StandardCharsets.UTF_8), error) : error)
-                .getBytes(StandardCharsets.UTF_8);
+    String error(byte[] record, String reason) {
+        var error = format.error(reason);
+        return format.write(joinsInput ? joinedError(new String(record, StandardCharsets.UTF_8), error) : error);
     }
 
     /// What can't be read has no place beside its error.

@@ -1,6 +1,7 @@
 package dev.berth.transform;
 
 import dev.berth.content.BatchStrategy;
+import dev.berth.hooks.MediaType;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -56,6 +57,24 @@ record Records(
     @Override
     public Records records() {
         return this;
+    }
+
+    @Override
+    public Optional<String> outputType() {
+        return formats.accept();
+    }
+
+    @Override
+    public String madeBy() {
+        return "%s %s %s".formatted(formats, processing, keepsBadRecords);
+    }
+
+    @Override
+    public boolean findsErrors() {
+        return keepsBadRecords
+                && formats.answeredLines()
+                        .filter(type -> !type.equals(MediaType.CSV))
+                        .isPresent();
     }
 
     @Override

@@ -81,7 +81,7 @@ public final class Shares {
     public static Shares of(TransformJob job, BooleanSupplier wanted) {
         var all = new ArrayList<>(Collections.nCopies(job.part().count(), new Share(0, 0)));
         var named = new ArrayList<Named>();
-        try (var objects = JobObjects.of(job)) {
+        try (var objects = job.source().objects()) {
             for (var each = objects.iterator(); each.hasNext() && wanted.getAsBoolean(); ) {
                 for (var range : job.ranges(each.next())) {
                     if (!needNoList(job)) {

@@ -71,6 +71,21 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
     }
 
     @Override
+    public Optional<String> outputType() {
+        return Optional.of(answersAreTable ? format.type() : JSON_LINES);
+    }
+
+    @Override
+    public String madeBy() {
+        return "%s %s %s %s".formatted(records.madeBy(), format.type(), answersAreTable, areJoined);
+    }
+
+    @Override
+    public boolean findsErrors() {
+        return false;
+    }
+
+    @Override
     public void requireSplittable(JobReader options) {
         options.cannotSplit(JobOption.CONTENT_TYPE, format.type(), "lines: a table is read from its end");
         records.requireSplittable(options);

@@ -42,12 +42,12 @@ final class TransformExchange implements Exchange {
 
     private volatile boolean isAnyThere;
 
-    TransformExchange(TransformJob job, Invoker invoker, ObjectSource source, JobEnd end) {
+    TransformExchange(TransformJob job, Invoker invoker, JobEnd end) {
         this.records = job.kind().records();
         this.retriesErrors = job.has(JobOption.RETRY_ERRORS);
         this.areTables = job.kind() instanceof Tables;
         this.invoker = invoker;
-        this.source = source;
+        this.source = job.source();
         this.end = end;
     }
 
@@ -57,7 +57,7 @@ final class TransformExchange implements Exchange {
             answered.add(payload.records());
             return switch (payload) {
                 case Payload.MiniBatch batch -> output(batch, object.key(), room);
-                case Payload.Rejected record -> kept(record, object.key());
+                case Payload.Rejected record -> kept(record.input(), record.reason(), object.key());
                 // Opened anew for each attempt, and closed by the client.
                 case Payload.WholeObject _ -> {
                     var answer = invoker.invokeStream(
@@ -83,7 +83,10 @@ final class TransformExchange implements Exchange {
         if (records.keepsBadRecords() && batch.isBlank()) {
             return batch.records() > 1
                     ? inHalves(batch, key, room)
-                    : kept(batch, key, "line %d: found a blank line, expected a record".formatted(batch.firstRecord()));
+                    : kept(
+                            batch.input(),
+                            "line %d: found a blank line, expected a record".formatted(batch.firstRecord()),
+                            key);
         }
         try {
             var answer = invoker.invoke(batch.body(), room);
@@ -95,11 +98,11 @@ final class TransformExchange implements Exchange {
             requireOneForEach(batch, answer);
             return assembled(body, answer.type());
         } catch (InvocationException e) {
-            if (!records.keepsBadRecords() || !e.isOfThePayload()) {
+            if (!records.keepsBadRecords() || e.fault() != InvocationException.Fault.OF_PAYLOAD) {
                 throw new TransformException("%s: %s".formatted(place(batch), e.messageIn(batch.firstRecord())), e);
             }
             return batch.records() == 1
-                    ? kept(batch, key, e.reasonFor(batch.firstRecord()))
+                    ? kept(batch.input(), e.reasonFor(batch.firstRecord()), key)
                     : inHalves(batch, key, room);
         }
     }
@@ -114,17 +117,14 @@ final class TransformExchange implements Exchange {
         return output.toByteArray();
     }
 
-    private byte[] kept(Payload.MiniBatch record, String key, String reason) {
-        return kept(new Payload.Rejected(record.input(), reason), key);
-    }
-
     /// An error in the place of an answer.
-    private byte[] kept(Payload.Rejected record, String key) {
-        failed(key, record.reason());
+    private byte[] kept(byte[] record, String reason, String key) {
+        failed(key, reason);
         var format = RecordFormat.of(records.formats().answeredLines().orElse(MediaType.JSON));
         var error = records.processing()
-                .map(filters -> filters.error(record))
-                .orElseGet(() -> format.write(format.error(record.reason())).getBytes(StandardCharsets.UTF_8));
+                .map(filters -> filters.error(record, reason))
+                .orElseGet(() -> format.write(format.error(reason)))
+                .getBytes(StandardCharsets.UTF_8);
         return assembled(error, Optional.of(MediaType.JSON_LINES));
     }
 

@@ -1,47 +1,68 @@
 package dev.berth.transform;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.content.BatchStrategy;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
 /// A batch-transform job, in the words of `CreateTransformJob`.
 ///
-/// @param storage that its locations are in
-/// @param input `S3Uri`: a prefix, a directory or an object, or the manifest
-/// @param manifest whether `input` is a manifest that names the objects
-/// @param gzip whether objects are decompressed before they are split
 /// @param given the options that the job names
-/// @param maxFailures how many objects and records may fail before the job ends
-/// @param environment for a server of the runner's own
 public record TransformJob(
-        Storage storage,
-        Location input,
-        boolean manifest,
-        boolean gzip,
+        ObjectSource source,
         Location output,
         JobKind kind,
         Invocations invocations,
         JobReader.Part part,
-        Set<JobOption> given,
-        long maxFailures,
-        Map<String, String> environment) {
+        Set<JobOption> given) {
+
+    /// More connections than any machine has.
+    private static final int MOST_CONCURRENT = 10_000;
+
+    private static final int DEFAULT_PAYLOAD_IN_MB = 6;
+
+    /// Such records are lines, each a request of its own.
+    private static final Splitting OF_ENVELOPES =
+            Splitting.ofMebibytes(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, 0);
 
     /// How the container is asked.
     ///
-    /// @param maxConcurrent requests at the same time; empty or 0: as the container says, else 1
+    /// @param maxConcurrent requests at the same time; 0: as the container says, else 1
     /// @param patience how long the container may be away
-    record Invocations(OptionalInt maxConcurrent, Duration timeout, int retries, Duration patience) {}
+    /// @param maxFailures how many objects and records may fail before the job ends
+    /// @param environment for a server of the runner's own
+    record Invocations(
+            int maxConcurrent,
+            Duration timeout,
+            int retries,
+            Duration patience,
+            long maxFailures,
+            Map<String, String> environment) {
+
+        Invocations {
+            environment = Map.copyOf(environment);
+        }
+
+        /// @param container what it answers to `/execution-parameters`
+        int concurrent(JsonNode container) {
+            var said = container.path("MaxConcurrentTransforms");
+            return Math.clamp(
+                    maxConcurrent > 0 ? maxConcurrent : said.isInt() ? said.intValue() : 1, 1, MOST_CONCURRENT);
+        }
+    }
 
     public TransformJob {
         given = Set.copyOf(given);
-        environment = Map.copyOf(environment);
     }
 
     /// Makes a job of what was said of it.
@@ -56,7 +77,7 @@ public record TransformJob(
             Map<String, String> environment)
             throws JobException {
         var reader = new JobReader(storage, options, ofSplitTypes);
-        var kind = JobKind.read(reader);
+        var kind = kind(reader);
         var output = reader.location(JobOption.OUTPUT);
         if (output.filter(place -> reader.isInput(place.resolve(".out"))).isPresent()) {
             reader.wrong(
@@ -66,23 +87,25 @@ public record TransformJob(
                     "another place: outputs would be the next run's inputs");
         }
         var job = new TransformJob(
-                storage,
-                reader.input().orElse(null),
-                reader.isSecond(JobOption.DATA_TYPE, "S3Prefix", "ManifestFile"),
-                reader.isSecond(JobOption.COMPRESSION_TYPE, "None", "Gzip"),
+                new ObjectSource(
+                        storage,
+                        reader.input().orElse(null),
+                        reader.isSecond(JobOption.DATA_TYPE, "S3Prefix", "ManifestFile"),
+                        reader.isSecond(JobOption.COMPRESSION_TYPE, "None", "Gzip")),
                 output.orElse(null),
                 kind,
                 new Invocations(
-                        reader.number(JobOption.MAX_CONCURRENT_TRANSFORMS, 0, Integer.MAX_VALUE),
+                        reader.number(JobOption.MAX_CONCURRENT_TRANSFORMS, 0, Integer.MAX_VALUE)
+                                .orElse(0),
                         Duration.ofSeconds(reader.number(JobOption.INVOCATIONS_TIMEOUT, 1, 3600)
                                 .orElse(600)),
                         reader.number(JobOption.INVOCATIONS_MAX_RETRIES, 0, 3).orElse(3),
                         Duration.ofSeconds(
-                                reader.number(JobOption.PATIENCE, 0, 86_400).orElse(60))),
+                                reader.number(JobOption.PATIENCE, 0, 86_400).orElse(60)),
+                        reader.quota(JobOption.MAX_FAILURES, 0, 1).orElse(Long.MAX_VALUE),
+                        environment),
                 reader.part(),
-                options.keySet(),
-                reader.quota(JobOption.MAX_FAILURES, 0, 1).orElse(Long.MAX_VALUE),
-                environment);
+                options.keySet());
         if (job.has(JobOption.SPLIT_OBJECTS)) {
             job.requireSplittable(reader);
         }
@@ -99,13 +122,29 @@ public record TransformJob(
         return job;
     }
 
+    /// Reads the options of the kind that `--format` and the content type name.
+    private static JobKind kind(JobReader options) {
+        var format = options.text(JobOption.FORMAT).orElse("sagemaker");
+        var envelope = JobReader.parse(Envelope.class, format);
+        if (envelope.isPresent()) {
+            return Envelopes.read(envelope.get(), options);
+        }
+        if (!format.equals("sagemaker")) {
+            options.wrong(JobOption.FORMAT, format, "sagemaker, bedrock or openai");
+        }
+        Envelopes.requireNone(format, options);
+        return Tables.type(options)
+                .<JobKind>map(type -> Tables.read(type, options))
+                .orElseGet(() -> Records.read(options));
+    }
+
     private void requireSplittable(JobReader reader) {
         kind.requireSplittable(reader);
-        if (gzip) {
+        if (source.gzip()) {
             reader.cannotSplit(
                     JobOption.COMPRESSION_TYPE, "Gzip", "None: a packed object can only be read from its beginning");
         }
-        if (manifest) {
+        if (source.manifest()) {
             reader.cannotSplit(
                     JobOption.DATA_TYPE, "ManifestFile", "S3Prefix: a manifest does not say how long its objects are");
         }
@@ -125,13 +164,46 @@ public record TransformJob(
         return given.contains(option);
     }
 
+    /// How objects become requests: what the job says, else what the container answers to
+    /// `/execution-parameters`, else the platform's default.
+    ///
+    /// @param container its answer; a missing node where it does not know the question
+    Splitting splitting(JsonNode container) {
+        if (kind instanceof Envelopes) {
+            return OF_ENVELOPES;
+        }
+        var records = kind.records();
+        var strategy = records.strategy().or(() -> strategy(container)).orElse(BatchStrategy.MULTI_RECORD);
+        var said = container.path("MaxPayloadInMB");
+        int payload = records.maxPayloadInMb()
+                .orElse(said.isInt() && said.intValue() >= 0 ? said.intValue() : DEFAULT_PAYLOAD_IN_MB);
+        // An object that is one request can't be shared, whatever the container says.
+        boolean isRefused = payload == 0 && has(JobOption.SPLIT_OBJECTS);
+        return Splitting.ofMebibytes(
+                records.formats().splitType(), strategy, isRefused ? DEFAULT_PAYLOAD_IN_MB : payload);
+    }
+
+    /// The platform's containers spell it in capitals, the API does not.
+    private static Optional<BatchStrategy> strategy(JsonNode container) {
+        var text = container.path("BatchStrategy").asText();
+        return Arrays.stream(BatchStrategy.values())
+                .filter(strategy ->
+                        strategy.name().equals(text) || strategy.toString().equals(text))
+                .findFirst();
+    }
+
+    /// Whether a file would be one of the objects.
+    public boolean isInput(Path file) {
+        return source.storage().at(file).isListedIn(source.input());
+    }
+
     boolean isBedrock() {
         return kind instanceof Envelopes lines && lines.envelope() == Envelope.BEDROCK;
     }
 
     /// What the bytes of an output depend on, as far as the job says it.
     String madeBy() {
-        return "%s %s %s".formatted(kind.madeBy(), gzip, new TreeMap<>(environment));
+        return "%s %s %s".formatted(kind.madeBy(), source.gzip(), new TreeMap<>(invocations.environment));
     }
 
     /// Where an object's answers go.
@@ -162,10 +234,10 @@ public record TransformJob(
         records.strategy().ifPresent(value -> variables.put("SAGEMAKER_BATCH_STRATEGY", value.name()));
         records.maxPayloadInMb()
                 .ifPresent(value -> variables.put("SAGEMAKER_MAX_PAYLOAD_IN_MB", String.valueOf(value)));
-        invocations.maxConcurrent.stream()
-                .filter(value -> value > 0)
-                .forEach(value -> variables.put("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", String.valueOf(value)));
-        variables.putAll(this.environment);
+        if (invocations.maxConcurrent > 0) {
+            variables.put("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", String.valueOf(invocations.maxConcurrent));
+        }
+        variables.putAll(invocations.environment);
         return variables;
     }
 }

@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -88,7 +87,9 @@ class BedrockTest {
                 .isEqualTo(JSON.readTree("""
         {"totalRecordCount": 300, "processedRecordCount": 300, "successRecordCount": 300, "errorRecordCount": 0,
          "inputTokenCount": 600, "outputTokenCount": 900}"""));
-        assertThat(run().skipped()).as("what is done is counted once more").isEqualTo(1);
+        assertThat(run().tally().skipped())
+                .as("what is done is counted once more")
+                .isEqualTo(1);
         assertThat(JSON.readTree(directory.resolve("out/manifest.json.out").toFile())
                         .path("totalRecordCount")
                         .asInt())
@@ -133,7 +134,7 @@ class BedrockTest {
         """);
         for (int i = 0; i < 2; i++) {
             assertThat(run(Map.of(JobOption.FORMAT, "openai")))
-                    .extracting(JobReport::status, JobReport::errors)
+                    .extracting("status", "tally.errors")
                     .containsExactly(JobStatus.COMPLETED, 2L);
         }
         var output = lines("in.jsonl.out");
@@ -198,7 +199,8 @@ class BedrockTest {
         var quotas = Map.of(JobOption.MIN_RECORDS, "100", JobOption.MAX_RECORDS, "100000");
         write(99);
         assertThat(run(quotas))
-                .matches(report -> report.status() == JobStatus.FAILED && report.records() == 0)
+                .matches(report ->
+                        report.status() == JobStatus.FAILED && report.tally().records() == 0)
                 .extracting(JobReport::problem)
                 .isEqualTo("--min-records: found 99 records in the job, expected at least 100");
         write(100);
@@ -249,15 +251,9 @@ class BedrockTest {
     }
 
     private JobReport run(Map<JobOption, String> more, Progress progress) throws Exception {
-        var options = new EnumMap<>(Map.of(
-                JobOption.INPUT,
-                directory.resolve("in.jsonl").toString(),
-                JobOption.OUTPUT,
-                directory.resolve("out").toString(),
-                JobOption.FORMAT,
-                "bedrock",
-                JobOption.MAX_CONCURRENT_TRANSFORMS,
-                "8"));
+        var options = JobFlags.of(
+                "--input %s --output %s --format bedrock --max-concurrent-transforms 8",
+                directory.resolve("in.jsonl"), directory.resolve("out"));
         options.putAll(more);
         try (var storage = new Storage()) {
             return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), progress)

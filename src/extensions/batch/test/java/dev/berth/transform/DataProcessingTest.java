@@ -2,11 +2,7 @@ package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.storage.Storage;
 import dev.berth.transform.RecordProcessing.Unit;
-import java.util.EnumMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -16,137 +12,95 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class DataProcessingTest {
 
-    private static final Formats CSV = formats("text/csv", "text/csv", "Line", "Line");
-    private static final Formats JSON_LINES = formats("application/jsonlines", "application/jsonlines", "Line", "Line");
-    private static final Formats PICTURES = formats("application/x-image", "", "None", "Line");
-
-    /// What else a job says; empty: nothing.
-    private record Formats(String contentType, String accept, String splitType, String assembleWith) {}
-
-    private record Processing(String inputFilter, String joinSource, String outputFilter) {
-
-        List<String> problems(Formats formats) {
-            try {
-                read(formats);
-                return List.of();
-            } catch (JobException e) {
-                return e.problems();
-            }
-        }
-
-        Optional<RecordProcessing> read(Formats formats) throws JobException {
-            var options = new EnumMap<>(Map.of(
-                    JobOption.INPUT,
-                    "in",
-                    JobOption.OUTPUT,
-                    "out",
-                    JobOption.CONTENT_TYPE,
-                    formats.contentType,
-                    JobOption.ACCEPT,
-                    formats.accept,
-                    JobOption.SPLIT_TYPE,
-                    formats.splitType,
-                    JobOption.ASSEMBLE_WITH,
-                    formats.assembleWith,
-                    JobOption.INPUT_FILTER,
-                    inputFilter,
-                    JobOption.JOIN_SOURCE,
-                    joinSource,
-                    JobOption.OUTPUT_FILTER,
-                    outputFilter));
-            options.values().removeIf(String::isEmpty);
-            return TransformJob.read(new Storage(), options, Map.of(), Map.of())
-                    .kind()
-                    .records()
-                    .processing();
-        }
-    }
+    private static final String JOB = "--input in --output out --split-type Line --assemble-with Line ";
+    private static final String CSV = JOB + "--content-type text/csv --accept text/csv ";
+    private static final String LINES = JOB + "--content-type application/jsonlines --accept application/jsonlines ";
+    private static final String PICTURES = JOB + "--split-type None --content-type application/x-image ";
+    private static final String INPUT_FILTER = "--input-filter (DataProcessing.InputFilter): found ";
+    private static final String OUTPUT_FILTER = "--output-filter (DataProcessing.OutputFilter): found ";
+    private static final String COLUMNS = ", expected columns of text/csv by their indexes alone, such as $[0,5:]";
+    private static final String ACCEPT = "--accept (TransformOutput.Accept): found ";
+    private static final String SPLIT = "--split-type (TransformInput.SplitType): found ";
+    private static final String ASSEMBLE = "--assemble-with (TransformOutput.AssembleWith): found ";
+    private static final String SPLIT_TYPE = " as the --split-type with DataProcessing";
+    private static final String CONTENT_TYPE = "--content-type (TransformInput.ContentType): found ";
+    private static final String TYPES =
+            ", expected text/csv, application/json or application/jsonlines, the types that DataProcessing can read";
 
     @Test
     void theDefaultsLeaveRecordsOfAnyFormatAsTheyAre() throws JobException {
-        assertThat(processing("", "", "").read(PICTURES)).isEmpty();
-        assertThat(processing("$", "None", "$").read(PICTURES)).isEmpty();
+        assertThat(processing(PICTURES)).isEmpty();
+        assertThat(processing(PICTURES + "--input-filter $ --join-source None --output-filter $"))
+                .isEmpty();
     }
 
-    @Test
-    @Tag("JOIN-08")
-    void filtersThatAreNoneAreRefused() {
-        assertThat(processing("$." + "a".repeat(62), "None", "id").problems(JSON_LINES))
-                .containsExactly(
-                        "--input-filter (DataProcessing.InputFilter): found 64 characters, expected at most 63",
-                        "--output-filter (DataProcessing.OutputFilter): found \"id\" at offset 0 of \"id\", expected $ at the beginning");
-        assertThat(processing("$['a','b.c']", "None", "$").problems(JSON_LINES))
-                .containsExactly(
-                        "--input-filter (DataProcessing.InputFilter): found \"'b.c']\" at offset 6 of \"$['a','b.c']\","
-                                + " expected a name without a path in it");
-    }
-
+    /// Behind the flags, what is wrong with them.
     @ParameterizedTest
-    @ValueSource(strings = {"$.name", "$['name']", "$[0].name", "$[0][0]", "$[0:]['a','b']"})
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                LINES
+                        + "--input-filter $.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa --output-filter id|"
+                        + INPUT_FILTER + "64 characters, expected at most 63;"
+                        + OUTPUT_FILTER + "\"id\" at offset 0 of \"id\", expected $ at the beginning",
+                LINES + "--input-filter $['a','b.c']|" + INPUT_FILTER
+                        + "\"'b.c']\" at offset 6 of \"$['a','b.c']\", expected a name without a path in it",
+                CSV + "--join-source Input --output-filter $.name|" + OUTPUT_FILTER + "\"$.name\"" + COLUMNS,
+                CSV + "--join-source Input --output-filter $['name']|" + OUTPUT_FILTER + "\"$['name']\"" + COLUMNS,
+                CSV + "--input-filter $[0].name|" + INPUT_FILTER + "\"$[0].name\"" + COLUMNS,
+                CSV + "--input-filter $[0][0]|" + INPUT_FILTER + "\"$[0][0]\"" + COLUMNS,
+                CSV + "--input-filter $[0:]['a','b']|" + INPUT_FILTER + "\"$[0:]['a','b']\"" + COLUMNS,
+            })
     @Tag("JOIN-08")
-    void namesAndPathsIntoCellsAreRefusedForCsv(String filter) {
-        assertThat(processing("$", "Input", filter).problems(CSV))
-                .containsExactly("--output-filter (DataProcessing.OutputFilter): found \""
-                        + filter
-                        + "\", expected columns of text/csv by their indexes alone, such as $[0,5:]");
-        assertThat(processing(filter, "None", filter).problems(CSV)).hasSize(2);
-        assertThat(processing(filter, "None", filter).problems(JSON_LINES)).isEmpty();
+    void filtersThatCannotBeAppliedAreRefused(String flags, String problems) {
+        assertThat(JobFlags.problems(JobFlags.of(flags))).containsExactly(problems.split(";"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"$", "$[0]", "$[1:]", "$[0,5:]", "$[0,-1]", "$[*]", "$.*"})
-    void indexesAreTakenForCsv(String filter) {
-        assertThat(processing(filter, "Input", filter).problems(CSV)).isEmpty();
-    }
-
-    @Test
-    @Tag("JOIN-09")
-    void theAnswersTypeIsThatOfTheRecords() {
-        assertThat(join().problems(formats("text/csv", "application/json", "Line", "Line")))
-                .containsExactly("--accept (TransformOutput.Accept): found \"application/json\", expected \"text/csv\""
-                        + " as the --content-type with DataProcessing");
-        assertThat(join().problems(formats("text/csv", "", "Line", "Line")))
-                .containsExactly(
-                        "--accept (TransformOutput.Accept): found nothing, expected \"text/csv\" as the --content-type"
-                                + " with DataProcessing");
-        assertThat(join().problems(formats("TEXT/csv; header=present", "text/csv", "Line", "Line")))
-                .isEmpty();
-    }
-
-    @Test
-    @Tag("JOIN-09")
-    void answersArePutTogetherAsRecordsWereSplit() {
-        assertThat(join().problems(formats("text/csv", "text/csv", "Line", "None")))
-                .containsExactly(
-                        "--assemble-with (TransformOutput.AssembleWith): found None, expected Line as the --split-type with DataProcessing");
-        assertThat(join().problems(formats("application/json", "application/json", "None", "Line")))
-                .containsExactly(
-                        "--assemble-with (TransformOutput.AssembleWith): found Line, expected None as the --split-type with DataProcessing");
-        assertThat(join().problems(formats("text/csv", "text/csv", "None", "None")))
-                .containsExactly(
-                        "--split-type (TransformInput.SplitType): found None, expected Line for text/csv with DataProcessing",
-                        "--assemble-with (TransformOutput.AssembleWith): found None, expected Line as the --split-type with DataProcessing");
-        assertThat(join().problems(formats("application/json", "application/json", "RecordIO", "Line")))
-                .containsExactly(
-                        "--split-type (TransformInput.SplitType): found RecordIO, expected None or Line for application/json with DataProcessing");
+    void indexesAreTakenForCsvAndNamesForJson(String filter) throws JobException {
+        var filters = "--input-filter %1$s --join-source Input --output-filter %1$s";
+        assertThat(processing(CSV + filters.formatted(filter))).isPresent();
+        assertThat(processing(LINES + filters.formatted("$[0:]['a','b']"))).isPresent();
     }
 
     @ParameterizedTest
-    @CsvSource({"application/x-image, \"application/x-image\"", "text, \"text\"", ", nothing"})
-    void otherTypesAreRefused(String type, String found) {
-        var formats = formats(type == null ? "" : type, type == null ? "" : type, "Line", "Line");
-        assertThat(join().problems(formats))
-                .containsExactly(
-                        "--content-type (TransformInput.ContentType): found "
-                                + found
-                                + ", expected text/csv, application/json or application/jsonlines, the types that DataProcessing can read");
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                CSV + "--accept application/json|" + ACCEPT
+                        + "\"application/json\", expected \"text/csv\" as the --content-type with DataProcessing",
+                JOB + "--content-type text/csv|" + ACCEPT
+                        + "nothing, expected \"text/csv\" as the --content-type with DataProcessing",
+                CSV + "--assemble-with None|" + ASSEMBLE + "None, expected Line" + SPLIT_TYPE,
+                LINES + "--split-type None|" + ASSEMBLE + "Line, expected None" + SPLIT_TYPE,
+                CSV + "--split-type None --assemble-with None|"
+                        + SPLIT + "None, expected Line for text/csv with DataProcessing;"
+                        + ASSEMBLE + "None, expected Line" + SPLIT_TYPE,
+                LINES + "--split-type RecordIO|" + SPLIT
+                        + "RecordIO, expected None or Line for application/jsonlines with DataProcessing",
+                PICTURES + "|" + CONTENT_TYPE + "\"application/x-image\"" + TYPES,
+                JOB + "--content-type text --accept text|" + CONTENT_TYPE + "\"text\"" + TYPES,
+                JOB + "|" + CONTENT_TYPE + "nothing" + TYPES,
+            })
+    @Tag("JOIN-09")
+    void theAnswersAreOfTheRecordsTypeAndPutTogetherAsTheyWereSplit(String flags, String problems) {
+        assertThat(JobFlags.problems(JobFlags.of(flags.strip() + " --join-source Input")))
+                .containsExactly(problems.split(";"));
+    }
+
+    @Test
+    void parametersOfATypeDoNotMatter() throws JobException {
+        var flags = JobFlags.of(CSV + "--join-source Input --content-type %s", "TEXT/csv; header=present");
+        assertThat(JobFlags.read(flags).kind().records().processing()).isPresent();
     }
 
     @Test
     void allProblemsAreReportedAtOnce() {
-        var processing = processing("$.a", "Output", "a");
-        var formats = formats("text/csv", "application/json", "TFRecord", "None");
-        assertThat(processing.problems(formats))
+        assertThat(JobFlags.problems(JobFlags.of(CSV + "--accept application/json --split-type TFRecord"
+                        + " --assemble-with None --input-filter $.a --join-source Output --output-filter a")))
                 .extracting(problem -> problem.substring(0, problem.indexOf(':')))
                 .containsExactly(
                         "--input-filter (DataProcessing.InputFilter)",
@@ -155,42 +109,33 @@ class DataProcessingTest {
                         "--accept (TransformOutput.Accept)",
                         "--split-type (TransformInput.SplitType)",
                         "--assemble-with (TransformOutput.AssembleWith)");
-        assertThat(processing.problems(formats).get(1))
-                .isEqualTo("--join-source (DataProcessing.JoinSource): found \"Output\", expected None or Input");
     }
 
     /// As the platform's documents have it, whichever of the three is set.
-    @Test
-    void theRulesHoldForEachFieldOfItsOwn() {
-        for (var processing : List.of(
-                processing("$[0]", "None", "$"), processing("$", "Input", "$"), processing("$", "None", "$[0]"))) {
-            assertThat(processing.problems(PICTURES)).hasSize(1);
-        }
+    @ParameterizedTest
+    @ValueSource(strings = {"--input-filter $[0]", "--join-source Input", "--output-filter $[0]"})
+    void theRulesHoldForEachFieldOfItsOwn(String flag) {
+        assertThat(JobFlags.problems(JobFlags.of(PICTURES + flag))).hasSize(1);
     }
 
-    @Test
-    void theTypeAndTheSplitTypeSayWhatARecordIs() throws JobException {
-        assertThat(join().read(CSV).orElseThrow().unit()).isEqualTo(Unit.LINE);
-        assertThat(join().read(CSV).orElseThrow().format()).isEqualTo(RecordFormat.CSV);
-        assertThat(join().read(JSON_LINES).orElseThrow().unit()).isEqualTo(Unit.LINE);
-        assertThat(join().read(JSON_LINES).orElseThrow().format()).isEqualTo(RecordFormat.JSON);
-        var json = formats("application/json", "application/json", "None", "None");
-        assertThat(join().read(json).orElseThrow().unit()).isEqualTo(Unit.WHOLE);
-        var jsonByLine = formats("application/json", "application/json", "Line", "Line");
-        assertThat(join().read(jsonByLine).orElseThrow().unit()).isEqualTo(Unit.LINE_OR_SINGLE_ANSWER);
-        var unsplitLines = formats("application/jsonlines", "application/jsonlines", "None", "None");
-        assertThat(join().read(unsplitLines).orElseThrow().unit()).isEqualTo(Unit.LINE);
+    @ParameterizedTest
+    @CsvSource({
+        "text/csv, Line, LINE, CSV",
+        "application/jsonlines, Line, LINE, JSON",
+        "application/jsonlines, None, LINE, JSON",
+        "application/json, Line, LINE_OR_SINGLE_ANSWER, JSON",
+        "application/json, None, WHOLE, JSON",
+    })
+    void theTypeAndTheSplitTypeSayWhatARecordIs(String type, String split, Unit unit, RecordFormat format)
+            throws JobException {
+        var flags = "--join-source Input --content-type %1$s --accept %1$s --split-type %2$s --assemble-with %2$s";
+        assertThat(processing(JOB + flags.formatted(type, split)))
+                .get()
+                .extracting(RecordProcessing::unit, RecordProcessing::format)
+                .containsExactly(unit, format);
     }
 
-    private static Processing join() {
-        return processing("$", "Input", "$");
-    }
-
-    private static Processing processing(String inputFilter, String joinSource, String outputFilter) {
-        return new Processing(inputFilter, joinSource, outputFilter);
-    }
-
-    private static Formats formats(String contentType, String accept, String splitType, String assembleWith) {
-        return new Formats(contentType, accept, splitType, assembleWith);
+    private static Optional<RecordProcessing> processing(String flags) throws JobException {
+        return JobFlags.read(JobFlags.of(flags)).kind().records().processing();
     }
 }

@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -133,13 +132,8 @@ class EnvelopeTest {
 
     private List<String> run(Envelope format, String... lines) throws Exception {
         Files.writeString(directory.resolve("in.jsonl"), String.join("\n", lines));
-        var options = new EnumMap<>(Map.of(
-                JobOption.INPUT,
-                directory.resolve("in.jsonl").toString(),
-                JobOption.OUTPUT,
-                directory.resolve("out").toString(),
-                JobOption.FORMAT,
-                format.toString()));
+        var options = JobFlags.of(
+                "--input %s --output %s --format %s", directory.resolve("in.jsonl"), directory.resolve("out"), format);
         try (var storage = new Storage()) {
             options.put(JobOption.OVERWRITE, "true");
             var job = TransformJob.read(storage, options, Map.of(), Map.of());

@@ -270,13 +270,11 @@ class JobLockTest {
             var refused = run(input, output, 1, server.uri("/"));
             var other = threads.submit(() -> run(input, output, 2, server.uri("/")));
             gate.open();
-            assertThat(refused)
-                    .extracting(JobReport::status, JobReport::objects)
-                    .containsExactly(JobStatus.FAILED, 0L);
+            assertThat(refused).extracting("status", "tally.objects").containsExactly(JobStatus.FAILED, 0L);
             assertThat(refused.problem()).contains("/.berth-lock-0-of-1: found the lock of process ");
             assertThat(first.get())
                     .matches(JobReport::isComplete)
-                    .extracting(JobReport::objects)
+                    .extracting("tally.objects")
                     .isEqualTo(1L);
             assertThat(other.get().problem())
                     .as("another share has a lock of its own")
@@ -297,25 +295,17 @@ class JobLockTest {
         }
         var options =
                 new EnumMap<>(Map.of(JobOption.INPUT, "s3://locks/chain/", JobOption.OUTPUT, "s3://locks/chained"));
-        try (var objects = JobObjects.of(TransformJob.read(storage, options, Map.of(), Map.of()))) {
+        try (var objects =
+                TransformJob.read(storage, options, Map.of(), Map.of()).source().objects()) {
             assertThat(objects).extracting(object -> object.key()).containsExactly("a", "b.berth-x");
         }
     }
 
     private JobReport run(String input, String output, int instances, URI endpoint) throws Exception {
-        var options = new EnumMap<>(Map.of(
-                JobOption.INPUT,
-                input,
-                JobOption.OUTPUT,
-                output,
-                JobOption.CONTENT_TYPE,
-                "text/plain",
-                JobOption.SPLIT_TYPE,
-                "Line",
-                JobOption.INSTANCE_COUNT,
-                String.valueOf(instances),
-                JobOption.INSTANCE_INDEX,
-                "0"));
+        var options = JobFlags.of(
+                "--input %s --output %s --content-type text/plain --split-type Line --instance-count %s "
+                        + "--instance-index 0",
+                input, output, String.valueOf(instances));
         return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched()).run(endpoint);
     }
 

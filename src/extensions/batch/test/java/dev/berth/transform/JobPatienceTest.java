@@ -58,12 +58,9 @@ class JobPatienceTest {
     @BeforeEach
     void prepare() throws IOException {
         Files.createDirectory(directory.resolve("in"));
-        options.put(JobOption.INPUT, directory.resolve("in").toString());
-        options.put(JobOption.OUTPUT, directory.resolve("out").toString());
-        options.put(JobOption.CONTENT_TYPE, "text/plain");
-        options.put(JobOption.SPLIT_TYPE, "Line");
-        options.put(JobOption.ASSEMBLE_WITH, "Line");
-        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+        options.putAll(JobFlags.of(
+                "--input %s --output %s --content-type text/plain --split-type Line --assemble-with Line --batch-strategy SingleRecord",
+                directory.resolve("in"), directory.resolve("out")));
     }
 
     @AfterEach
@@ -91,7 +88,7 @@ class JobPatienceTest {
         options.put(JobOption.PATIENCE, "0");
         port = 1;
         assertThat(run())
-                .extracting(JobReport::status, JobReport::objects, JobReport::problem)
+                .extracting("status", "tally.objects", "problem")
                 .containsExactly(
                         JobStatus.FAILED,
                         0L,
@@ -121,7 +118,7 @@ class JobPatienceTest {
         open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
         assertThat(report.get())
                 .matches(JobReport::isComplete)
-                .extracting(JobReport::succeeded)
+                .extracting("tally.succeeded")
                 .isEqualTo(20L);
         assertThat(output("07")).isEqualTo("A7\nB7\n");
     }
@@ -136,8 +133,8 @@ class JobPatienceTest {
         var report = run();
         assertThat(report.status()).isEqualTo(JobStatus.FAILED);
         assertThat(report.problem()).contains("has not answered for 1 s (--patience): status 503: busy");
-        assertThat(report.succeeded()).isEqualTo(5);
-        assertThat(report.objects()).as("the others are not begun").isLessThan(20);
+        assertThat(report.tally().succeeded()).isEqualTo(5);
+        assertThat(report.tally().objects()).as("the others are not begun").isLessThan(20);
     }
 
     @Test
@@ -145,8 +142,7 @@ class JobPatienceTest {
         write("a", "one\n");
         write("b", "never\n");
         write("c", IntStream.range(0, 100).mapToObj(i -> "word\n").reduce("", String::concat));
-        options.put(JobOption.PATIENCE, "1");
-        options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "2");
+        options.putAll(JobFlags.of("--patience 1 --max-concurrent-transforms 2"));
         open((request, body) -> {
             if (body.startsWith("word")) {
                 pause();
@@ -179,8 +175,7 @@ class JobPatienceTest {
     @Test
     void anAnswerThatStopsOnItsWayIsNotWaitedFor() throws Exception {
         write("a", "one\n");
-        options.put(JobOption.INVOCATIONS_TIMEOUT, "1");
-        options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
+        options.putAll(JobFlags.of("--invocations-timeout 1 --invocations-max-retries 0"));
         var done = new CountDownLatch(1);
         open((request, body) -> {
             request.sendResponseHeaders(200, 10);
@@ -188,11 +183,7 @@ class JobPatienceTest {
             request.getResponseBody().flush();
             awaitUninterrupted(done);
         });
-        assertThat(run().failures())
-                .singleElement()
-                .extracting(ObjectOutcome::failure)
-                .asString()
-                .contains("no answer within 1 s");
+        assertThat(Unwatched.failure(run())).contains("no answer within 1 s");
         done.countDown();
     }
 
@@ -203,14 +194,14 @@ class JobPatienceTest {
         options.put(JobOption.PATIENCE, "1");
         open((request, body) -> answer(request, bodies.size() <= 5 ? 200 : 503, "{}"));
         assertThat(run())
-                .extracting(JobReport::status, JobReport::succeeded, JobReport::failed)
+                .extracting("status", "tally.succeeded", "tally.failed")
                 .as("the object has not failed, the job has")
                 .containsExactly(JobStatus.FAILED, 0L, 0L);
         assertThat(directory.resolve("out/day.jsonl.out")).doesNotExist();
         container.stop(0);
         open((request, body) -> answer(request, 200, "{}"));
         assertThat(run())
-                .extracting(JobReport::status, JobReport::records, JobReport::errors)
+                .extracting("status", "tally.records", "tally.errors")
                 .containsExactly(JobStatus.COMPLETED, 20L, 0L);
     }
 
@@ -232,7 +223,7 @@ class JobPatienceTest {
         container.stop(0);
         bodies.clear();
         open((request, body) -> answer(request, 200, "{\"usage\": {\"input_tokens\": 2}}"));
-        assertThat(run()).extracting(JobReport::status, JobReport::records).containsExactly(JobStatus.COMPLETED, 60L);
+        assertThat(run()).extracting("status", "tally.records").containsExactly(JobStatus.COMPLETED, 60L);
         assertThat(bodies).as("those that had no answer").hasSizeLessThan(30);
         assertThat(Files.readAllLines(directory.resolve("out/day.jsonl.out")))
                 .hasSize(60)
@@ -261,28 +252,27 @@ class JobPatienceTest {
         open((request, body) -> answer(request, 400, "no"));
         for (int i = 0; i < 2; i++) {
             assertThat(run())
-                    .extracting(JobReport::status, JobReport::errors, JobReport::problem)
+                    .extracting("status", "tally.errors", "problem")
                     .containsExactly(JobStatus.FAILED, 3L, "each record has an error; --overwrite does them again");
         }
         write("night.jsonl", "{\"recordId\": \"B\", \"modelInput\": {\"n\": 1}}\n");
         container.stop(0);
         open((request, body) -> answer(request, 200, "{}"));
-        assertThat(run()).extracting(JobReport::status, JobReport::errors).containsExactly(JobStatus.COMPLETED, 3L);
+        assertThat(run()).extracting("status", "tally.errors").containsExactly(JobStatus.COMPLETED, 3L);
     }
 
     @Test
     void theErrorsOfAContainerAreAskedAgainAndThoseOfRecordsWhereThatIsSaid() throws Exception {
-        options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
-        options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "4");
+        options.putAll(JobFlags.of("--invocations-max-retries 0 --max-concurrent-transforms 4"));
         write("day", bedrockLines(40));
         bedrock();
         openForBadAnd(500);
-        assertThat(run()).extracting(JobReport::status, JobReport::errors).containsExactly(JobStatus.COMPLETED, 11L);
+        assertThat(run()).extracting("status", "tally.errors").containsExactly(JobStatus.COMPLETED, 11L);
         container.stop(0);
         bodies.clear();
         openForBadAnd(200);
         assertThat(run())
-                .extracting(JobReport::status, JobReport::succeeded, JobReport::errors)
+                .extracting("status", "tally.succeeded", "tally.errors")
                 .containsExactly(JobStatus.COMPLETED, 1L, 1L);
         assertThat(bodies).as("those that had an error of the container").hasSize(10);
         assertThat(Files.readAllLines(directory.resolve("out/day.out")))
@@ -290,9 +280,9 @@ class JobPatienceTest {
                 .satisfies(line -> assertThat(line).contains("\"R13\"", "{\"n\": 13}"), atIndex(12))
                 .satisfies(line -> assertThat(line).contains("\"R7\"", "\"errorCode\":400"), atIndex(6));
         bodies.clear();
-        assertThat(run().skipped()).isEqualTo(1);
+        assertThat(run().tally().skipped()).isEqualTo(1);
         assertThat(bodies).isEmpty();
-        assertThat(run(JobOption.RETRY_ERRORS).errors()).isEqualTo(1);
+        assertThat(run(JobOption.RETRY_ERRORS).tally().errors()).isEqualTo(1);
         assertThat(bodies).as("that of the record").hasSize(1);
         assertThat(Files.readString(directory.resolve("out/manifest.json.out")))
                 .contains("\"successRecordCount\":39,\"errorRecordCount\":1,");
@@ -325,7 +315,7 @@ class JobPatienceTest {
             options.put(JobOption.INSTANCE_INDEX, index);
             var report = run(JobOption.SPLIT_OBJECTS);
             assertThat(report).matches(JobReport::isComplete);
-            errors += report.errors();
+            errors += report.tally().errors();
         }
         return errors;
     }
@@ -354,10 +344,7 @@ class JobPatienceTest {
         container.stop(0);
         openForBadAnd(200);
         write("day", bedrockLines(41));
-        assertThat(run().failures())
-                .singleElement()
-                .extracting(ObjectOutcome::failure)
-                .asString()
+        assertThat(Unwatched.failure(run()))
                 .endsWith("found other records than the object has now; --overwrite makes it anew");
         write("day", bedrockLines(40).replace("R2\"", "R02\""));
         bodies.clear();
@@ -374,26 +361,25 @@ class JobPatienceTest {
         open((request, body) -> answer(request, 400, "no"));
         for (int i = 0; i < 2; i++) {
             assertThat(run())
-                    .extracting(JobReport::status, JobReport::failed, JobReport::problem)
+                    .extracting("status", "tally.failed", "problem")
                     .containsExactly(JobStatus.FAILED, 0L, "each record has an error; --overwrite does them again");
         }
         container.stop(0);
         bodies.clear();
         open((request, body) -> answer(request, body.equals("2\n") ? 400 : 200, body));
         assertThat(run(JobOption.RETRY_ERRORS))
-                .extracting(JobReport::status, JobReport::succeeded, JobReport::errors)
+                .extracting("status", "tally.succeeded", "tally.errors")
                 .containsExactly(JobStatus.COMPLETED, 2L, 1L);
         assertThat(output("a")).isEqualTo("1\n{\"error\":\"line 2: 2\"}\n");
-        assertThat(run()).extracting(JobReport::status, JobReport::skipped).containsExactly(JobStatus.COMPLETED, 2L);
+        assertThat(run()).extracting("status", "tally.skipped").containsExactly(JobStatus.COMPLETED, 2L);
         bodies.clear();
-        assertThat(run(JobOption.RETRY_ERRORS).skipped()).isEqualTo(1);
+        assertThat(run(JobOption.RETRY_ERRORS).tally().skipped()).isEqualTo(1);
         assertThat(bodies).containsExactly("2\n");
     }
 
     private void lines() {
-        options.put(JobOption.CONTENT_TYPE, "application/jsonlines");
-        options.put(JobOption.ACCEPT, "application/jsonlines");
-        options.put(JobOption.BAD_RECORDS, "keep");
+        options.putAll(
+                JobFlags.of("--content-type application/jsonlines --accept application/jsonlines --bad-records keep"));
     }
 
     @Test
@@ -408,7 +394,7 @@ class JobPatienceTest {
         assertThat(report.problem())
                 .startsWith("more than 3 objects or records have failed (--max-failures), the last one: ")
                 .endsWith("status 400: no");
-        assertThat(report.failed()).isEqualTo(4);
+        assertThat(report.tally().failed()).isEqualTo(4);
         assertThat(bodies).hasSizeLessThan(10);
         bodies.clear();
         lines();
@@ -426,7 +412,7 @@ class JobPatienceTest {
                 JobOption.OUTPUT,
                 Files.writeString(directory.resolve("file"), "").resolve("out").toString());
         open((request, body) -> answer(request, 200, "answer"));
-        assertThat(run()).extracting(JobReport::status, JobReport::objects).containsExactly(JobStatus.FAILED, 0L);
+        assertThat(run()).extracting("status", "tally.objects").containsExactly(JobStatus.FAILED, 0L);
         assertThat(bodies).isEmpty();
     }
 
@@ -445,7 +431,7 @@ class JobPatienceTest {
         Files.createSymbolicLink(directory.resolve("in/b"), directory.resolve("gone"));
         open((request, body) -> answer(request, 200, body));
         var report = run();
-        assertThat(report.succeeded()).isEqualTo(1);
+        assertThat(report.tally().succeeded()).isEqualTo(1);
         assertThat(report.failures())
                 .singleElement()
                 .extracting(ObjectOutcome::key)
@@ -470,10 +456,10 @@ class JobPatienceTest {
         runner.stop();
         goOn.countDown();
         assertThat(report.get())
-                .extracting(JobReport::status, JobReport::succeeded, JobReport::problem)
+                .extracting("status", "tally.succeeded", "problem")
                 .containsExactly(JobStatus.STOPPED, 1L, "stopped by a signal; the same command does the rest");
         assertThat(run())
-                .extracting(JobReport::status, JobReport::succeeded, JobReport::skipped)
+                .extracting("status", "tally.succeeded", "tally.skipped")
                 .containsExactly(JobStatus.COMPLETED, 8L, 1L);
     }
 

@@ -7,15 +7,19 @@ import dev.berth.storage.Storage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class JobReaderTest {
+
+    private static final String SPLIT =
+            "--input in --output out --instance-index 0 --instance-count 2 --split-objects true ";
 
     @TempDir
     private Path directory;
@@ -23,8 +27,7 @@ class JobReaderTest {
     @Test
     @Tag("BAT-05")
     void whatIsNotSaidIsThePlatformsDefault() throws Exception {
-        var job = TransformJob.read(
-                new Storage(), Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"), Map.of(), Map.of());
+        var job = JobFlags.read(JobFlags.of("--input in --output s3://bucket/out"));
         assertThat(job.kind().records().formats().splitType()).isEqualTo(FramedSplit.NONE);
         assertThat(job.kind().records().formats().endsLines()).isFalse();
         assertThat(job.invocations().timeout()).isEqualTo(Duration.ofMinutes(10));
@@ -56,22 +59,19 @@ class JobReaderTest {
             }\
             """);
         var read = JobFile.read(file);
-        assertThat(catchThrowableOfType(
-                                JobException.class,
-                                () -> TransformJob.read(new Storage(), read.options(), Map.of(), Map.of()))
-                        .problems())
+        assertThat(JobFlags.problems(read.options()))
                 .as("each of four machines would do all of it")
                 .singleElement()
                 .asString()
                 .startsWith("--instance-index: found nothing, expected which of the 4 instances this is");
         read.options().put(JobOption.INSTANCE_INDEX, "3");
         var job = TransformJob.read(new Storage(), read.options(), Map.of(), read.environment());
-        assertThat(job.manifest()).isTrue();
-        assertThat(job.gzip()).isTrue();
-        assertThat(job.input()).hasToString("s3://bucket/manifest");
+        assertThat(job.source().manifest()).isTrue();
+        assertThat(job.source().gzip()).isTrue();
+        assertThat(job.source().input()).hasToString("s3://bucket/manifest");
         assertThat(job.output()).hasToString("s3://bucket/out");
         assertThat(job.kind().records().maxPayloadInMb()).hasValue(1);
-        assertThat(job.invocations().maxConcurrent()).hasValue(64);
+        assertThat(job.invocations().maxConcurrent()).isEqualTo(64);
         assertThat(job.invocations().timeout()).isEqualTo(Duration.ofSeconds(30));
         var processing = job.kind().records().processing().orElseThrow();
         assertThat(processing.inputFilter().text()).isEqualTo("$[1:]");
@@ -96,9 +96,9 @@ class JobReaderTest {
 
     @Test
     void theJsonOfACreateModelInvocationJobCallIsTakenAsItIs() throws Exception {
-        var job = TransformJob.read(new Storage(), bedrock(BEDROCK), Map.of(), Map.of());
+        var job = JobFlags.read(bedrock(BEDROCK));
         assertThat(job.isBedrock()).isTrue();
-        assertThat(job.input()).hasToString("s3://bucket/prompts/");
+        assertThat(job.source().input()).hasToString("s3://bucket/prompts/");
         assertThat(job.output().toString()).matches("s3://bucket/pictures/[0-9a-z]{12}");
         assertThat(bedrock(BEDROCK.replace("24", "48")).get(JobOption.OUTPUT))
                 .as("the same job has the same folder")
@@ -135,179 +135,70 @@ class JobReaderTest {
                 .options();
     }
 
-    @Test
-    void everythingThatIsWrongIsSaid() {
-        var options = new java.util.HashMap<>(Map.of(
-                JobOption.OUTPUT,
-                "ftp://host/x",
-                JobOption.SPLIT_TYPE,
-                "Lines",
-                JobOption.MAX_PAYLOAD_IN_MB,
-                "101",
-                JobOption.DATA_TYPE,
-                "Prefix",
-                JobOption.INSTANCE_INDEX,
-                "2",
-                JobOption.INSTANCE_COUNT,
-                "2",
-                JobOption.INVOCATIONS_MAX_RETRIES,
-                "many",
-                JobOption.INPUT_FILTER,
-                "id",
-                JobOption.JOIN_SOURCE,
-                "All"));
-        options.put(JobOption.BATCH_STRATEGY, "MULTI_RECORD");
-        var problems = catchThrowableOfType(
-                        JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
-                .problems();
-        assertThat(problems)
-                .anyMatch(problem ->
-                        problem.startsWith("--input (TransformInput.DataSource.S3DataSource.S3Uri): found nothing"))
-                .anyMatch(problem -> problem.startsWith("--output (TransformOutput.S3OutputPath): "))
-                .anyMatch(problem ->
-                        problem.startsWith("--split-type (TransformInput.SplitType): found Lines, expected None, Line,"
-                                + " RecordIO or TFRecord"))
-                .anyMatch(problem -> problem.startsWith(
-                        "--max-payload-in-mb (MaxPayloadInMB): found 101, expected a whole number from" + " 0 to 100"))
-                .anyMatch(problem -> problem.startsWith(
-                        "--data-type (TransformInput.DataSource.S3DataSource.S3DataType): found Prefix,"
-                                + " expected S3Prefix or ManifestFile"))
-                .anyMatch(problem -> problem.startsWith("--instance-index: found 2, expected less than"))
-                .anyMatch(problem -> problem.startsWith(
-                        "--invocations-max-retries (ModelClientConfig.InvocationsMaxRetries): found" + " many"))
-                .anyMatch(problem -> problem.startsWith(
-                        "--batch-strategy (BatchStrategy): found MULTI_RECORD, expected SingleRecord or"
-                                + " MultiRecord"))
-                .anyMatch(problem -> problem.contains("DataProcessing.InputFilter"))
-                .anyMatch(problem -> problem.contains("DataProcessing.JoinSource"));
+    /// Behind the flags, what each problem begins with, or has.
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "--output ftp://host/x --split-type Lines --max-payload-in-mb 101 --data-type Prefix --instance-index 2"
+                        + " --instance-count 2 --invocations-max-retries many --input-filter id --join-source All"
+                        + " --batch-strategy MULTI_RECORD"
+                        + "|--input (TransformInput.DataSource.S3DataSource.S3Uri): found nothing"
+                        + ";--output (TransformOutput.S3OutputPath): "
+                        + ";--split-type (TransformInput.SplitType): found Lines, expected None, Line, RecordIO or TFRecord"
+                        + ";--max-payload-in-mb (MaxPayloadInMB): found 101, expected a whole number from 0 to 100"
+                        + ";--data-type (TransformInput.DataSource.S3DataSource.S3DataType): found Prefix, expected S3Prefix or ManifestFile"
+                        + ";--instance-index: found 2, expected less than"
+                        + ";--invocations-max-retries (ModelClientConfig.InvocationsMaxRetries): found many"
+                        + ";--batch-strategy (BatchStrategy): found MULTI_RECORD, expected SingleRecord or MultiRecord"
+                        + ";DataProcessing.InputFilter;DataProcessing.JoinSource;--content-type",
+                "--input in --output out --instance-index 0 --format bedrock --split-type Line --bad-records keep"
+                        + "|--split-type (TransformInput.SplitType): found Line, expected none with --format bedrock"
+                        + ";--bad-records: found keep, expected none with --format bedrock"
+                        + ";--instance-count (TransformResources.InstanceCount): found nothing",
+                SPLIT + "--split-type TFRecord --compression-type Gzip --data-type ManifestFile --max-payload-in-mb 0"
+                        + " --overwrite true"
+                        + "|--split-type (TransformInput.SplitType): found TFRecord with --split-objects, expected Line"
+                        + ";found Gzip with --split-objects, expected None"
+                        + ";found ManifestFile with --split-objects, expected S3Prefix"
+                        + ";found 0 with --split-objects, expected 1 to 100"
+                        + ";--accept (TransformOutput.Accept): found nothing with --split-objects, expected application/jsonlines"
+                        + ";--overwrite: found it with --split-objects",
+                SPLIT + "--split-type Line --accept application/json|found application/json with --split-objects",
+                SPLIT + "--format bedrock --extract image/png|--extract: found it with --split-objects, expected none",
+                SPLIT + "--format bedrock --preview sheet.png|--preview: found it with --split-objects, expected none",
+                "--input in --output out --split-type Line --content-type text/csv --bad-records keep --retry-errors true"
+                        + "|--format: found nothing, expected bedrock or openai with --retry-errors",
+                "--input in --output in/out|within the input",
+                "--input in --output ./in|within the input",
+                "--input s3://b/in --output s3://b/in/out|within the input",
+                "--input s3://b/same/ --output s3://b/same|found s3://b/same within the input",
+                "--input s3://b --output s3://b/x|found s3://b/x within the input",
+            })
+    void everythingThatIsWrongIsSaid(String flags, String problems) {
+        var expected = problems.split(";");
+        assertThat(JobFlags.problems(JobFlags.of(flags)))
+                .hasSize(expected.length)
+                .satisfies(said -> assertThat(expected)
+                        .allSatisfy(problem ->
+                                assertThat(said).anyMatch(one -> one.startsWith(problem) || one.contains(problem))));
     }
 
-    @Test
-    void anIndexNeedsACountAndBedrocksRecordsNoFormat() {
-        var options = new java.util.HashMap<>(Map.of(
-                JobOption.INPUT,
-                "in",
-                JobOption.OUTPUT,
-                "out",
-                JobOption.INSTANCE_INDEX,
-                "0",
-                JobOption.FORMAT,
-                "bedrock",
-                JobOption.SPLIT_TYPE,
-                "Line",
-                JobOption.BAD_RECORDS,
-                "keep"));
-        assertThat(catchThrowableOfType(
-                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
-                        .problems())
-                .satisfiesExactlyInAnyOrder(
-                        problem -> assertThat(problem)
-                                .startsWith("--split-type (TransformInput.SplitType): found Line, expected none with"
-                                        + " --format bedrock"),
-                        problem -> assertThat(problem)
-                                .startsWith("--bad-records: found keep, expected none with --format bedrock"),
-                        problem -> assertThat(problem)
-                                .startsWith("--instance-count (TransformResources.InstanceCount): found nothing"));
-    }
-
-    @Test
-    void whatIsSplitHasOutputsThatDependOnItsRecordsAlone() throws Exception {
-        var options = new java.util.HashMap<>(Map.of(
-                JobOption.INPUT,
-                "in",
-                JobOption.OUTPUT,
-                "out",
-                JobOption.SPLIT_TYPE,
-                "TFRecord",
-                JobOption.COMPRESSION_TYPE,
-                "Gzip",
-                JobOption.DATA_TYPE,
-                "ManifestFile",
-                JobOption.MAX_PAYLOAD_IN_MB,
-                "0",
-                JobOption.INSTANCE_INDEX,
-                "0",
-                JobOption.INSTANCE_COUNT,
-                "2"));
-        options.put(JobOption.SPLIT_OBJECTS, "true");
-        options.put(JobOption.OVERWRITE, "true");
-        assertThat(catchThrowableOfType(
-                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
-                        .problems())
-                .satisfiesExactlyInAnyOrder(
-                        problem -> assertThat(problem)
-                                .startsWith("--split-type (TransformInput.SplitType): found TFRecord with"
-                                        + " --split-objects, expected Line"),
-                        problem -> assertThat(problem).contains("found Gzip with --split-objects, expected None"),
-                        problem -> assertThat(problem)
-                                .contains("found ManifestFile with --split-objects, expected S3Prefix"),
-                        problem -> assertThat(problem).contains("found 0 with --split-objects, expected 1 to 100"),
-                        problem -> assertThat(problem)
-                                .startsWith("--accept (TransformOutput.Accept): found nothing with --split-objects,"
-                                        + " expected application/jsonlines"),
-                        problem -> assertThat(problem).startsWith("--overwrite: found it with --split-objects"));
-        options.keySet()
-                .removeAll(Set.of(
-                        JobOption.COMPRESSION_TYPE,
-                        JobOption.DATA_TYPE,
-                        JobOption.MAX_PAYLOAD_IN_MB,
-                        JobOption.OVERWRITE));
-        options.put(JobOption.SPLIT_TYPE, "Line");
-        options.put(JobOption.ACCEPT, "application/json");
-        assertThat(catchThrowableOfType(
-                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
-                        .problems())
-                .singleElement()
-                .asString()
-                .contains("found application/json with --split-objects");
-        for (var lines : List.of("text/csv", "application/jsonlines")) {
-            options.put(JobOption.ACCEPT, lines);
-            assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of())
-                            .has(JobOption.SPLIT_OBJECTS))
-                    .isTrue();
-        }
-        options.put(JobOption.ACCEPT, "application/json");
-        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
-        assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of()).has(JobOption.SPLIT_OBJECTS))
-                .isTrue();
-        options.keySet().removeAll(Set.of(JobOption.ACCEPT, JobOption.BATCH_STRATEGY, JobOption.SPLIT_TYPE));
-        for (var images : Map.of(JobOption.EXTRACT, "image/png", JobOption.PREVIEW, "sheet.png")
-                .entrySet()) {
-            var more = new java.util.HashMap<>(options);
-            more.put(JobOption.FORMAT, "bedrock");
-            more.put(images.getKey(), images.getValue());
-            assertThat(catchThrowableOfType(
-                                    JobException.class,
-                                    () -> TransformJob.read(new Storage(), more, Map.of(), Map.of()))
-                            .problems())
-                    .singleElement()
-                    .asString()
-                    .startsWith(images.getKey() + ": found it with --split-objects, expected none");
-        }
-        for (var format : List.of("bedrock", "openai")) {
-            options.put(JobOption.FORMAT, format);
-            assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of())
-                            .has(JobOption.SPLIT_OBJECTS))
-                    .isTrue();
-        }
-    }
-
-    @Test
-    void anOutputWithinTheInputIsRefused() {
-        for (var places : List.of(
-                List.of("in", "in/out"),
-                List.of("in", "./in"),
-                List.of("s3://b/in", "s3://b/in/out"),
-                List.of("s3://b", "s3://b/x"))) {
-            var options = Map.of(JobOption.INPUT, places.getFirst(), JobOption.OUTPUT, places.getLast());
-            assertThat(catchThrowableOfType(
-                                    JobException.class,
-                                    () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
-                            .problems())
-                    .singleElement()
-                    .asString()
-                    .contains("within the input");
-        }
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                SPLIT + "--split-type Line --accept text/csv",
+                SPLIT + "--split-type Line --accept application/jsonlines",
+                SPLIT + "--split-type Line --accept application/json --batch-strategy SingleRecord",
+                SPLIT + "--format bedrock",
+                SPLIT + "--format openai",
+                "--input in --output out --split-type Line --content-type application/jsonlines --bad-records keep"
+                        + " --retry-errors true",
+            })
+    void whatHasOutputsThatDependOnItsRecordsAloneIsSplit(String flags) throws Exception {
+        assertThat(JobFlags.read(JobFlags.of(flags)).given())
+                .containsAnyOf(JobOption.SPLIT_OBJECTS, JobOption.RETRY_ERRORS);
     }
 
     @Test
@@ -328,46 +219,12 @@ class JobReaderTest {
     @Test
     void anOutputAmongTheInputsIsRefusedHoweverItIsWritten() throws Exception {
         var in = Files.createDirectory(directory.resolve("in"));
-        Files.createSymbolicLink(directory.resolve("link"), in);
-        for (var places : List.of(
-                List.of("s3://b/same/", "s3://b/same"),
-                List.of("s3://b/same", "s3://b/same/out"),
-                List.of("s3://b", "s3://b/out"),
-                List.of(in.toString(), directory.resolve("link/out").toString()),
-                List.of(directory.resolve("link").toString(), in.toString()))) {
-            assertThat(catchThrowableOfType(
-                                    JobException.class,
-                                    () -> TransformJob.read(
-                                            new Storage(),
-                                            Map.of(
-                                                    JobOption.INPUT, places.getFirst(),
-                                                    JobOption.OUTPUT, places.getLast()),
-                                            Map.of(),
-                                            Map.of()))
-                            .problems())
+        var link = Files.createSymbolicLink(directory.resolve("link"), in);
+        for (var places : List.of(List.of(in, link.resolve("out")), List.of(link, in))) {
+            assertThat(JobFlags.problems(JobFlags.of("--input %s --output %s", places.getFirst(), places.getLast())))
                     .singleElement()
                     .asString()
                     .contains("found %s within the input".formatted(places.getLast()));
         }
-    }
-
-    @Test
-    void errorsAreAskedAgainWhereTheyCanBeFound() throws Exception {
-        var options = new EnumMap<>(Map.of(
-                JobOption.INPUT, "in",
-                JobOption.OUTPUT, "out",
-                JobOption.SPLIT_TYPE, "Line",
-                JobOption.CONTENT_TYPE, "text/csv",
-                JobOption.BAD_RECORDS, "keep"));
-        options.put(JobOption.RETRY_ERRORS, "true");
-        assertThat(catchThrowableOfType(
-                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
-                        .problems())
-                .singleElement()
-                .asString()
-                .startsWith("--format: found nothing, expected bedrock or openai with --retry-errors");
-        options.put(JobOption.CONTENT_TYPE, "application/jsonlines");
-        assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of()).has(JobOption.RETRY_ERRORS))
-                .isTrue();
     }
 }

@@ -100,13 +100,9 @@ class JobRunnerTest {
         WORDS.bodies.clear();
         WORDS.attempts.clear();
         Files.createDirectory(directory.resolve("in"));
-        options.put(JobOption.INPUT, directory.resolve("in").toString());
-        options.put(JobOption.OUTPUT, directory.resolve("out").toString());
-        options.put(JobOption.CONTENT_TYPE, "text/plain");
-        options.put(JobOption.ACCEPT, "text/plain");
-        options.put(JobOption.SPLIT_TYPE, "Line");
-        options.put(JobOption.ASSEMBLE_WITH, "Line");
-        options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "8");
+        options.putAll(JobFlags.of(
+                "--input %s --output %s --content-type text/plain --accept text/plain --split-type Line --assemble-with Line --max-concurrent-transforms 8",
+                directory.resolve("in"), directory.resolve("out")));
     }
 
     @Test
@@ -123,7 +119,7 @@ class JobRunnerTest {
         var report = run();
         assertThat(report)
                 .matches(JobReport::isComplete)
-                .extracting(JobReport::objects, JobReport::succeeded, JobReport::records)
+                .extracting("tally.objects", "tally.succeeded", "tally.records")
                 .containsExactly(3L, 3L, 5002L);
         assertThat(output("a.txt"))
                 .isEqualTo(words.stream()
@@ -140,15 +136,11 @@ class JobRunnerTest {
         var line = "x".repeat(1023) + "\n";
         write("a.txt", line.repeat(3000));
         options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
-        assertThat(run().records()).isEqualTo(3000);
+        assertThat(run().tally().records()).isEqualTo(3000);
         assertThat(WORDS.bodies).hasSize(3);
         assertThat(output("a.txt")).isEqualTo(line.toUpperCase(Locale.ROOT).repeat(3000));
         write("long.txt", "y".repeat(2 << 20));
-        assertThat(run().failures())
-                .singleElement()
-                .extracting(ObjectOutcome::failure)
-                .asString()
-                .contains("record 1");
+        assertThat(Unwatched.failure(run())).contains("record 1");
     }
 
     @Test
@@ -180,23 +172,19 @@ class JobRunnerTest {
         WORDS.attempts.clear();
         options.put(JobOption.INVOCATIONS_MAX_RETRIES, "1");
         write("b.txt", "flaky-3\n");
-        assertThat(run().failures())
-                .singleElement()
-                .extracting(ObjectOutcome::failure)
-                .asString()
-                .contains("status 500: inputFn failed: not yet");
+        assertThat(Unwatched.failure(run())).contains("status 500: inputFn failed: not yet");
     }
 
     @Test
     void whatIsDoneIsSkippedUnlessItIsToBeOverwritten() throws Exception {
         write("a.txt", "one\n");
         write("b.txt", "two\n");
-        assertThat(run().succeeded()).isEqualTo(2);
+        assertThat(run().tally().succeeded()).isEqualTo(2);
         write("a.txt", "new\n");
         Files.delete(directory.resolve("out/b.txt.out"));
-        assertThat(run()).extracting(JobReport::succeeded, JobReport::skipped).containsExactly(1L, 1L);
+        assertThat(run()).extracting("tally.succeeded", "tally.skipped").containsExactly(1L, 1L);
         assertThat(outputs()).containsEntry("a.txt.out", "ONE\n").containsEntry("b.txt.out", "TWO\n");
-        assertThat(run(true).succeeded()).isEqualTo(2);
+        assertThat(run(true).tally().succeeded()).isEqualTo(2);
         assertThat(output("a.txt")).isEqualTo("NEW\n");
     }
 
@@ -210,9 +198,9 @@ class JobRunnerTest {
         for (int i = 0; i < 3; i++) {
             options.put(JobOption.INSTANCE_INDEX, String.valueOf(i));
             var report = run();
-            assertThat(report.skipped()).as("nobody else's").isZero();
-            assertThat(report.succeeded()).isPositive();
-            all += report.succeeded();
+            assertThat(report.tally().skipped()).as("nobody else's").isZero();
+            assertThat(report.tally().succeeded()).isPositive();
+            all += report.tally().succeeded();
         }
         assertThat(all).isEqualTo(40);
         assertThat(outputs()).hasSize(40);
@@ -226,17 +214,14 @@ class JobRunnerTest {
         write("z", "three");
         var manifest =
                 write("manifest.json", "[{\"prefix\": \"%s/\"}, \"x\", \"y\"]".formatted(directory.resolve("in")));
-        options.put(JobOption.INPUT, manifest.toString());
-        options.put(JobOption.DATA_TYPE, "ManifestFile");
+        options.putAll(JobFlags.of("--input %s --data-type ManifestFile", manifest));
         assertThat(run().isComplete()).isTrue();
         assertThat(outputs()).containsOnlyKeys("x.out", "y.out");
         Files.writeString(manifest, "{}");
         assertThat(run().problem()).contains("found no manifest");
         Files.writeString(manifest, "[{\"prefix\": \"%s/\"}, \"z\", \"z\"]".formatted(directory.resolve("in")));
-        assertThat(run(true).failures())
+        assertThat(Unwatched.failure(run(true)))
                 .as("of two names alike the second is not lost in silence")
-                .singleElement()
-                .extracting(ObjectOutcome::failure)
                 .isEqualTo(directory.resolve("out/z.out") + " would be written twice");
         assertThat(output("z")).isEqualTo("THREE\n");
         Files.writeString(manifest, "[{\"prefix\": \"s3://b/\"}, 7]");
@@ -257,8 +242,7 @@ class JobRunnerTest {
         write("deep/y", "two");
         var manifest =
                 write("manifest", text.replace("IN", directory.resolve("in").toString()));
-        options.put(JobOption.INPUT, manifest.toString());
-        options.put(JobOption.DATA_TYPE, "ManifestFile");
+        options.putAll(JobFlags.of("--input %s --data-type ManifestFile", manifest));
         assertThat(run().isComplete()).isTrue();
         assertThat(outputs()).containsOnlyKeys("x.out", "y.out");
     }
@@ -275,17 +259,12 @@ class JobRunnerTest {
         options.put(JobOption.COMPRESSION_TYPE, "Gzip");
         var report = run();
         assertThat(output("a.gz")).isEqualTo("ONE\nTWO\n");
-        assertThat(report.failures())
-                .singleElement()
-                .extracting(ObjectOutcome::failure)
-                .asString()
-                .contains("not whole gzip");
+        assertThat(Unwatched.failure(report)).contains("not whole gzip");
     }
 
     @Test
     void anObjectThatIsNotSplitIsOneRequestOfAnyLength() throws Exception {
-        options.put(JobOption.SPLIT_TYPE, "None");
-        options.put(JobOption.ASSEMBLE_WITH, "None");
+        options.putAll(JobFlags.of("--split-type None --assemble-with None"));
         for (var payload : List.of("0", "6")) {
             options.put(JobOption.MAX_PAYLOAD_IN_MB, payload);
             write("a.txt", "one\ntwo");
@@ -313,8 +292,7 @@ class JobRunnerTest {
     @Test
     void aFileThatChangesWhileItIsReadFailsAndIsDoneByTheNextRun() throws Exception {
         var line = "x".repeat(1023) + "\n";
-        options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
-        options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "1");
+        options.putAll(JobFlags.of("--max-payload-in-mb 1 --max-concurrent-transforms 1"));
         for (int change : List.of(-4 << 20, "half a li".length())) {
             var file = write("a.txt", line.repeat(16 << 10));
             WORDS.meanwhile = () -> {
@@ -327,9 +305,7 @@ class JobRunnerTest {
                     }
                 }
             };
-            assertThat(run().failures())
-                    .singleElement()
-                    .extracting(ObjectOutcome::failure)
+            assertThat(Unwatched.failure(run()))
                     .isEqualTo("%s: changed while it was read: found %d bytes, expected %d"
                             .formatted(file, (16 << 20) + change, 16 << 20));
             assertThat(outputs()).isEmpty();
@@ -341,24 +317,20 @@ class JobRunnerTest {
     @Test
     @Tag("JOIN-03")
     void answersAreJoinedWithTheirRecords() throws Exception {
-        options.put(JobOption.CONTENT_TYPE, "text/csv");
-        options.put(JobOption.ACCEPT, "text/csv");
-        options.put(JobOption.INPUT_FILTER, "$[1]");
-        options.put(JobOption.JOIN_SOURCE, "Input");
+        options.putAll(
+                JobFlags.of("--content-type text/csv --accept text/csv --input-filter $[1] --join-source Input"));
         write("a.csv", "7,one\n8,two\n");
         assertThat(run().isComplete()).isTrue();
         assertThat(output("a.csv")).isEqualTo("7,one,ONE\n8,two,TWO\n");
         // The API allows empty ones.
-        options.put(JobOption.INPUT_FILTER, "");
-        options.put(JobOption.OUTPUT_FILTER, "");
+        options.putAll(JobFlags.of("--input-filter %s --output-filter %s", "", ""));
         assertThat(run(true).isComplete()).isTrue();
         assertThat(output("a.csv")).isEqualTo("7,one,7,ONE\n8,two,8,TWO\n");
     }
 
     @Test
     void aQuoteWithinACellOfAnAnswerIsACharacter() throws Exception {
-        options.put(JobOption.CONTENT_TYPE, "text/csv");
-        options.put(JobOption.ACCEPT, "text/csv");
+        options.putAll(JobFlags.of("--content-type text/csv --accept text/csv"));
         write("a.csv", "6\" pipe,3\n7\" pipe,4\n");
         assertThat(run().failures()).isEmpty();
         assertThat(output("a.csv")).isEqualTo("6\" PIPE,3\n7\" PIPE,4\n");

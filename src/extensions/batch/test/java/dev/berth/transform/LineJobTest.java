@@ -122,13 +122,9 @@ class LineJobTest {
 
     @BeforeEach
     void prepare() {
-        options.put(JobOption.INPUT, directory.resolve("in").toString());
-        options.put(JobOption.OUTPUT, directory.resolve("out").toString());
-        options.put(JobOption.CONTENT_TYPE, LINES);
-        options.put(JobOption.ACCEPT, LINES);
-        options.put(JobOption.SPLIT_TYPE, "Line");
-        options.put(JobOption.ASSEMBLE_WITH, "Line");
-        options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
+        options.putAll(JobFlags.of(
+                "--input %s --output %s --content-type %s --accept %s --split-type Line --assemble-with Line --max-payload-in-mb 1",
+                directory.resolve("in"), directory.resolve("out"), LINES, LINES));
     }
 
     /// A megabyte ends just behind the blank line.
@@ -138,15 +134,12 @@ class LineJobTest {
     void aBlankLineBetweenTwoRequestsMovesNoAnswer() throws Exception {
         int before = ((1 << 20) - 1) / 7;
         write("[1, 2]\n".repeat(before) + "\n" + "[3, 4]\n".repeat(10) + "\n\n");
-        assertThat(run(server).failures())
-                .singleElement()
-                .extracting(ObjectOutcome::failure)
-                .asString()
+        assertThat(Unwatched.failure(run(server)))
                 .contains("status 400: line %d: found a blank line".formatted(before + 1));
         options.put(JobOption.BAD_RECORDS, "keep");
         assertThat(run(keeping))
                 .matches(JobReport::isComplete)
-                .extracting(JobReport::records)
+                .extracting("tally.records")
                 .isEqualTo(before + 11L);
         assertThat(output()).hasSize(before + 11).startsWith("3", "3").endsWith("7", "7");
         assertThat(output().get(before)).startsWith("{\"error\":\"line %d: found a blank line".formatted(before + 1));
@@ -158,26 +151,20 @@ class LineJobTest {
         for (var type : List.of(LINES, "application/json", "text/csv")) {
             options.put(JobOption.ACCEPT, type);
             write("[1]\n[99]\n[3]\n");
-            assertThat(run(server).failures())
-                    .singleElement()
-                    .extracting(ObjectOutcome::failure)
+            assertThat(Unwatched.failure(run(server)))
                     .isEqualTo("answer to the records 1 to 3: found 2 lines, expected 3, one for each record");
             write("[1]\n[2]\n");
             assertThat(run(server)).matches(JobReport::isComplete);
         }
-        options.put(JobOption.ACCEPT, LINES);
-        options.put(JobOption.INPUT_FILTER, "$[0:]");
+        options.putAll(JobFlags.of("--accept %s --input-filter $[0:]", LINES));
         write("[1]\n[99]\n[3]\n");
-        assertThat(run(server).failures())
-                .singleElement()
-                .extracting(ObjectOutcome::failure)
+        assertThat(Unwatched.failure(run(server)))
                 .isEqualTo("answer to the records 1 to 3: found 2 lines, expected 3, one for each record");
     }
 
     @Test
     void theAnswersOfTwoRequestsNeverShareALine() throws Exception {
-        options.put(JobOption.ASSEMBLE_WITH, "None");
-        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+        options.putAll(JobFlags.of("--assemble-with None --batch-strategy SingleRecord"));
         for (var type : List.of(LINES, "application/json", "text/csv")) {
             options.put(JobOption.ACCEPT, type);
             write("[1]\n[2]\n");
@@ -217,10 +204,8 @@ class LineJobTest {
     @Tag("BAT-16")
     @Tag("JOIN-03")
     void errorsAreJoinedWithTheirRecordsAndNotFiltered() throws Exception {
-        options.put(JobOption.BAD_RECORDS, "keep");
-        options.put(JobOption.JOIN_SOURCE, "Input");
-        options.put(JobOption.INPUT_FILTER, "$.x");
-        options.put(JobOption.OUTPUT_FILTER, "$['id','SageMakerOutput']");
+        options.putAll(JobFlags.of(
+                "--bad-records keep --join-source Input --input-filter $.x --output-filter $['id','SageMakerOutput']"));
         write("""
         {"id": 1, "x": [1, 2]}
         {"id": 2, "x": [1, 2, 3, 4]}
@@ -245,9 +230,7 @@ class LineJobTest {
     @Test
     @Tag("BAT-16")
     void theErrorsOfRowsAreCells() throws Exception {
-        options.put(JobOption.BAD_RECORDS, "keep");
-        options.put(JobOption.CONTENT_TYPE, "text/csv");
-        options.put(JobOption.ACCEPT, "text/csv");
+        options.putAll(JobFlags.of("--bad-records keep --content-type text/csv --accept text/csv"));
         write("1,2\n\n1,2,3,4\n3,\"\"\n5,6\n\n");
         assertThat(run(server)).matches(JobReport::isComplete);
         assertThat(output()).hasSize(5).startsWith("3").endsWith("11");
@@ -262,9 +245,7 @@ class LineJobTest {
 
     @Test
     void keptErrorsNeedALineOfTheirOwn() {
-        options.put(JobOption.BAD_RECORDS, "keep");
-        options.put(JobOption.SPLIT_TYPE, "None");
-        options.put(JobOption.ASSEMBLE_WITH, "None");
+        options.putAll(JobFlags.of("--bad-records keep --split-type None --assemble-with None"));
         assertThatThrownBy(() -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
                 .isInstanceOfSatisfying(
                         JobException.class,

@@ -138,12 +138,9 @@ class ObjectTransformTest {
             var transform = new ObjectTransform(
                     TransformJob.read(
                             storage,
-                            Map.of(
-                                    JobOption.INPUT, input.toString(),
-                                    JobOption.OUTPUT, directory.resolve("out").toString()),
+                            JobFlags.of("--input %s --output %s", input, directory.resolve("out")),
                             Map.of(),
                             Map.of()),
-                    new ObjectSource(false),
                     new Splitting(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
                     exchange,
                     new ObjectTransform.Shared(
@@ -160,7 +157,7 @@ class ObjectTransformTest {
             assertThat(memory.tryTake(4 * MEBIBYTE)).isEmpty();
             assertThat(sent).hasValue(payloads);
             gate.open();
-            assertThat(records.get()).hasValue(lines.lines().count());
+            assertThat(records.get()).isEqualTo(lines.lines().count());
             assertThat(directory.resolve("out")).hasContent(lines);
         }
         assertThat(memory.tryTake(memory.bytes())).isPresent();

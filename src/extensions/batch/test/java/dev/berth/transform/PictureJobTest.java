@@ -65,7 +65,7 @@ class PictureJobTest {
     void hundredsOfDigitsAreReadByPrefixByManifestAndByTwoInstances() throws Exception {
         assertThat(run(Map.of(JobOption.INPUT, "s3://pictures/mnist/", JobOption.OUTPUT, "s3://pictures/prefix")))
                 .matches(JobReport::isComplete)
-                .extracting(JobReport::records)
+                .extracting("tally.records")
                 .isEqualTo((long) PICTURES);
         assertThat(outputs("prefix")).isEqualTo(EXPECTED);
 
@@ -75,31 +75,22 @@ class PictureJobTest {
                 IntStream.range(0, PICTURES)
                         .mapToObj("\"%04d.png\""::formatted)
                         .collect(Collectors.joining(",", "[{\"prefix\": \"s3://pictures/mnist/\"},", "]")));
-        assertThat(run(Map.of(
-                        JobOption.INPUT,
-                        "s3://pictures/manifest",
-                        JobOption.DATA_TYPE,
-                        "ManifestFile",
-                        JobOption.OUTPUT,
-                        "s3://pictures/listed")))
+        assertThat(run(JobFlags.of(
+                        "--input s3://pictures/manifest --data-type ManifestFile --output s3://pictures/listed")))
                 .matches(JobReport::isComplete);
         assertThat(outputs("listed")).isEqualTo(EXPECTED);
 
-        var shares = Map.of(
-                JobOption.INPUT,
-                "s3://pictures/mnist/",
-                JobOption.OUTPUT,
-                "s3://pictures/shared",
-                JobOption.INSTANCE_COUNT,
-                "2");
+        var shares = JobFlags.of("--input s3://pictures/mnist/ --output s3://pictures/shared --instance-count 2");
         long all = 0;
         for (var index : new String[] {"0", "1"}) {
             var share = new EnumMap<>(shares);
             share.put(JobOption.INSTANCE_INDEX, index);
             var report = run(share);
             assertThat(report).matches(JobReport::isComplete);
-            assertThat(report.objects()).as("neither has nearly all").isBetween(PICTURES / 3L, PICTURES * 2L / 3);
-            all += report.objects();
+            assertThat(report.tally().objects())
+                    .as("neither has nearly all")
+                    .isBetween(PICTURES / 3L, PICTURES * 2L / 3);
+            all += report.tally().objects();
         }
         assertThat(all).isEqualTo(PICTURES);
         assertThat(outputs("shared")).isEqualTo(EXPECTED);
@@ -112,20 +103,12 @@ class PictureJobTest {
         for (int i = 0; i < 100; i++) {
             s3.put(BUCKET, "images/%03d.jpg".formatted(i), photograph);
         }
-        var report = run(Map.of(
-                JobOption.INPUT,
-                "s3://pictures/images/",
-                JobOption.OUTPUT,
-                "s3://pictures/labels",
-                JobOption.CONTENT_TYPE,
-                "image/jpeg",
-                JobOption.MAX_CONCURRENT_TRANSFORMS,
-                "64",
-                JobOption.MAX_PAYLOAD_IN_MB,
-                "1"));
+        var report =
+                run(JobFlags.of("--input s3://pictures/images/ --output s3://pictures/labels --content-type image/jpeg "
+                        + "--max-concurrent-transforms 64 --max-payload-in-mb 1"));
         assertThat(report)
                 .matches(JobReport::isComplete)
-                .extracting(JobReport::succeeded)
+                .extracting("tally.succeeded")
                 .isEqualTo(100L);
         assertThat(outputs("labels"))
                 .hasSize(100)
@@ -146,13 +129,8 @@ class PictureJobTest {
     }
 
     private static JobReport run(Map<JobOption, String> more) throws Exception {
-        var options = new EnumMap<>(Map.of(
-                JobOption.CONTENT_TYPE,
-                "application/x-image",
-                JobOption.ACCEPT,
-                "application/jsonlines",
-                JobOption.MAX_CONCURRENT_TRANSFORMS,
-                "4"));
+        var options = JobFlags.of(
+                "--content-type application/x-image --accept application/jsonlines --max-concurrent-transforms 4");
         options.putAll(more);
         try (var storage = Impatient.storage(s3.endpoint())) {
             return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())

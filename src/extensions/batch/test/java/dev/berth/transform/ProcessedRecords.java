@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.berth.storage.Storage;
 import dev.berth.transform.Payload.MiniBatch;
-import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
 
@@ -46,16 +45,10 @@ final class ProcessedRecords {
             String joinSource,
             String outputFilter,
             Set<JobOption> switches) {
-        var options = new EnumMap<>(Map.of(
-                JobOption.INPUT, "in",
-                JobOption.OUTPUT, "out",
-                JobOption.CONTENT_TYPE, type,
-                JobOption.ACCEPT, type,
-                JobOption.SPLIT_TYPE, splitType.toString(),
-                JobOption.ASSEMBLE_WITH, splitType.areLines() ? "Line" : "None",
-                JobOption.INPUT_FILTER, inputFilter,
-                JobOption.JOIN_SOURCE, joinSource,
-                JobOption.OUTPUT_FILTER, outputFilter));
+        var options = JobFlags.of(
+                "--input in --output out --content-type %s --accept %s --split-type %s --assemble-with %s "
+                        + "--input-filter %s --join-source %s --output-filter %s",
+                type, type, splitType, splitType.areLines() ? "Line" : "None", inputFilter, joinSource, outputFilter);
         switches.forEach(each -> options.put(each, "true"));
         try {
             return TransformJob.read(new Storage(), options, Map.of(), Map.of())

@@ -60,53 +60,6 @@ class RecordReaderTest {
         }
     }
 
-    @Test
-    void lengthLimitsCountTheNewline() throws IOException {
-        assertThat(all(object("ab\ncd"), new Splitting(FramedSplit.LINE, BatchStrategy.MULTI_RECORD, 3)))
-                .hasSize(2);
-        assertRefused(
-                "abc\nd", FramedSplit.LINE, 3, "record 1: found more than 3 bytes, expected at most 3 in one record");
-        assertRefused(
-                "a\nabcd", FramedSplit.LINE, 3, "record 2: found more than 3 bytes, expected at most 3 in one record");
-    }
-
-    @Test
-    void anUnsplitObjectIsOneRecordEvenWhenEmpty() throws IOException {
-        for (var limit : List.of(0L, 3L)) {
-            assertThat(texts(object("a\nb"), new Splitting(FramedSplit.NONE, BatchStrategy.MULTI_RECORD, limit)))
-                    .containsExactly("a\nb");
-            assertThat(texts(object(""), new Splitting(FramedSplit.NONE, BatchStrategy.SINGLE_RECORD, limit)))
-                    .containsExactly("");
-        }
-        assertRefused(
-                "abcd", FramedSplit.NONE, 3, "record 1: found more than 3 bytes, expected at most 3 in one record");
-    }
-
-    @Test
-    @Tag("BAT-13")
-    @Tag("BAT-14")
-    void framesAreStrippedForSingleRecordsAndKeptForSeveral() throws IOException {
-        var records = List.of("abc".getBytes(UTF_8), new byte[0], "defgh".getBytes(UTF_8));
-        var recordIo = RecordIo.write(records);
-        var tfRecord = TfRecord.write(records);
-        assertThat(all(recordIo, FramedSplit.RECORD_IO, BatchStrategy.SINGLE_RECORD))
-                .containsExactlyElementsOf(records);
-        assertThat(all(tfRecord, FramedSplit.TF_RECORD, BatchStrategy.SINGLE_RECORD))
-                .containsExactlyElementsOf(records);
-        assertThat(all(recordIo, FramedSplit.RECORD_IO, BatchStrategy.MULTI_RECORD))
-                .containsExactlyElementsOf(records.stream()
-                        .map(record -> RecordIo.write(List.of(record)))
-                        .toList());
-        assertThat(all(tfRecord, FramedSplit.TF_RECORD, BatchStrategy.MULTI_RECORD))
-                .containsExactlyElementsOf(records.stream()
-                        .map(record -> TfRecord.write(List.of(record)))
-                        .toList());
-        assertThat(all(new byte[0], FramedSplit.RECORD_IO, BatchStrategy.MULTI_RECORD))
-                .isEmpty();
-        assertThat(all(new byte[0], FramedSplit.TF_RECORD, BatchStrategy.SINGLE_RECORD))
-                .isEmpty();
-    }
-
     /// The reader never holds more than the record that it gives and one buffer.
     @Test
     void aLargeObjectIsReadInConstantMemory() throws IOException {
@@ -200,10 +153,6 @@ class RecordReaderTest {
         return texts(object(text), Splitting.ofMebibytes(FramedSplit.LINE, strategy, 6));
     }
 
-    private static List<byte[]> all(byte[] object, SplitType splitType, BatchStrategy strategy) throws IOException {
-        return all(new ByteArrayInputStream(object), Splitting.ofMebibytes(splitType, strategy, 6));
-    }
-
     private static List<String> texts(InputStream object, Splitting splitting) throws IOException {
         return all(object, splitting).stream()
                 .map(record -> new String(record, UTF_8))
@@ -218,11 +167,5 @@ class RecordReaderTest {
         }
         assertThat(reader.next()).isEmpty();
         return records;
-    }
-
-    private static void assertRefused(String text, SplitType splitType, long limit, String message) {
-        assertThatThrownBy(() -> all(object(text), new Splitting(splitType, BatchStrategy.MULTI_RECORD, limit)))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage(message);
     }
 }

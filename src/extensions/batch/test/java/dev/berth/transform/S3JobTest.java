@@ -113,13 +113,9 @@ class S3JobTest {
     @BeforeEach
     void prepare() {
         WORDS.asked.clear();
-        options.put(JobOption.INPUT, "s3://jobs/in/");
-        options.put(JobOption.CONTENT_TYPE, "text/plain");
-        options.put(JobOption.ACCEPT, "text/plain");
-        options.put(JobOption.SPLIT_TYPE, "Line");
-        options.put(JobOption.ASSEMBLE_WITH, "Line");
-        options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
-        options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "8");
+        options.putAll(
+                JobFlags.of(
+                        "--input s3://jobs/in/ --content-type text/plain --accept text/plain --split-type Line --assemble-with Line --max-payload-in-mb 1 --max-concurrent-transforms 8"));
     }
 
     @Test
@@ -136,8 +132,7 @@ class S3JobTest {
     @Test
     @Tag("BAT-23")
     void packedObjectsAreUnpacked() throws Exception {
-        options.put(JobOption.INPUT, "s3://jobs/packed/");
-        options.put(JobOption.COMPRESSION_TYPE, "Gzip");
+        options.putAll(JobFlags.of("--input s3://jobs/packed/ --compression-type Gzip"));
         isAsExpected(run("unpacked", s3.endpoint()), "13.txt.gz");
         assertThat(outputs("unpacked")).isEqualTo(named(".gz.out"));
     }
@@ -149,8 +144,7 @@ class S3JobTest {
                 BUCKET,
                 "manifest.json",
                 "[{\"prefix\": \"s3://jobs/in/\"}, \"01.txt\", \"deep/er/10.txt\", \"none.txt\"]");
-        options.put(JobOption.INPUT, "s3://jobs/manifest.json");
-        options.put(JobOption.DATA_TYPE, "ManifestFile");
+        options.putAll(JobFlags.of("--input s3://jobs/manifest.json --data-type ManifestFile"));
         var report = run("listed", s3.endpoint());
         assertThat(report.failures()).extracting(ObjectOutcome::key).containsExactly("none.txt");
         assertThat(outputs("listed"))
@@ -228,11 +222,11 @@ class S3JobTest {
                     .extracting(ObjectOutcome::key)
                     .hasSize(11)
                     .contains("13.txt", "31.txt", "39.txt");
-            assertThat(report.succeeded()).isEqualTo(OBJECTS - 11);
+            assertThat(report.tally().succeeded()).isEqualTo(OBJECTS - 11);
         }
         var report = run("again", s3.endpoint());
-        assertThat(report.skipped()).isEqualTo(OBJECTS - 11);
-        assertThat(report.succeeded()).isEqualTo(10);
+        assertThat(report.tally().skipped()).isEqualTo(OBJECTS - 11);
+        assertThat(report.tally().succeeded()).isEqualTo(10);
         assertThat(outputs("again")).isEqualTo(named(".out"));
     }
 
@@ -265,7 +259,7 @@ class S3JobTest {
             var report = run(output, proxy.endpoint());
             assertThat(report.status()).isEqualTo(JobStatus.FAILED);
             assertThat(report.problem()).contains(problem);
-            assertThat(report.succeeded()).isEqualTo(5);
+            assertThat(report.tally().succeeded()).isEqualTo(5);
             assertThat(WORDS.asked).as("the others are not begun").hasSizeLessThan(mostAsked);
         }
         try (var storage = Impatient.storage(s3.endpoint())) {
@@ -274,7 +268,7 @@ class S3JobTest {
         }
         assertThat(run(output, s3.endpoint()))
                 .matches(JobReport::isComplete)
-                .extracting(JobReport::succeeded, JobReport::skipped)
+                .extracting("tally.succeeded", "tally.skipped")
                 .containsExactly(295L, 5L);
     }
 
@@ -283,9 +277,8 @@ class S3JobTest {
         s3.put(BUCKET, "slow/a.txt", "slow\n".repeat(200) + "poison\n" + "slow\n");
         var another = "parts/.berth-parts/0123456789abcdef.parts/0123456789abcdef/1-2";
         s3.put(BUCKET, another, "that of another object");
-        options.put(JobOption.INPUT, "s3://jobs/slow/");
-        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
-        options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "1");
+        options.putAll(
+                JobFlags.of("--input s3://jobs/slow/ --batch-strategy SingleRecord --max-concurrent-transforms 1"));
         assertThat(run("parts", s3.endpoint()).failures())
                 .singleElement()
                 .extracting(ObjectOutcome::failure)
@@ -297,7 +290,7 @@ class S3JobTest {
         s3.put(BUCKET, "slow/a.txt", "slow\n".repeat(200) + "potion\n" + "slow\n");
         assertThat(run("parts", s3.endpoint()))
                 .matches(JobReport::isComplete)
-                .extracting(JobReport::records)
+                .extracting("tally.records")
                 .isEqualTo(202L);
         assertThat(WORDS.asked).as("those that had no answer").containsExactlyInAnyOrder("potion", "slow");
         assertThat(outputs("parts")).containsEntry("a.txt.out", "SLOW\n".repeat(200) + "POTION\nSLOW\n");
@@ -324,7 +317,7 @@ class S3JobTest {
             }
             assertThat(job.get())
                     .matches(JobReport::isComplete)
-                    .extracting(JobReport::succeeded)
+                    .extracting("tally.succeeded")
                     .isEqualTo(100L);
         }
     }
@@ -359,7 +352,7 @@ class S3JobTest {
             }
             assertThat(job.get())
                     .matches(JobReport::isComplete)
-                    .extracting(JobReport::succeeded)
+                    .extracting("tally.succeeded")
                     .isEqualTo(20L);
             assertThat(outputs("behind-out")).hasSize(20).containsEntry("007.txt.out", "WORD 7\n");
         }
@@ -382,7 +375,7 @@ class S3JobTest {
                 gate.open();
             }
             assertThat(job.get())
-                    .extracting(JobReport::status, JobReport::objects, JobReport::succeeded)
+                    .extracting("status", "tally.objects", "tally.succeeded")
                     .containsExactly(JobStatus.STOPPED, 1L, 1L);
             assertThat(outputs("stopped-out"))
                     .as("and no lock")
@@ -395,8 +388,7 @@ class S3JobTest {
         for (int i = 0; i < objects; i++) {
             s3.put(BUCKET, "%s/%03d.txt".formatted(prefix, i), "word %d\n".formatted(i));
         }
-        options.put(JobOption.INPUT, "s3://jobs/%s/".formatted(prefix));
-        options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "1");
+        options.putAll(JobFlags.of("--input %s --max-concurrent-transforms 1", "s3://jobs/%s/".formatted(prefix)));
     }
 
     private static TestServer held(Gate gate) throws Exception {
@@ -450,9 +442,9 @@ class S3JobTest {
             assertThat(failure.failure()).startsWith("records 1 to 265: status 400: word: found poison");
         });
         assertThat(report)
-                .extracting(JobReport::objects, JobReport::succeeded, JobReport::failed, JobReport::skipped)
+                .extracting("tally.objects", "tally.succeeded", "tally.failed", "tally.skipped")
                 .containsExactly((long) OBJECTS, OBJECTS - 1L, 1L, 0L);
-        assertThat(report.records())
+        assertThat(report.tally().records())
                 .isEqualTo(EXPECTED.values().stream()
                         .mapToLong(text -> text.lines().count())
                         .sum());

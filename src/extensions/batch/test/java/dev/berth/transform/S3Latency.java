@@ -29,18 +29,9 @@ final class S3Latency {
             for (int i = 0; i < objects; i++) {
                 s3.put("jobs", "in/%05d.txt".formatted(i), "some words\n");
             }
-            var options = new EnumMap<JobOption, String>(Map.of(
-                    JobOption.INPUT,
-                    "s3://jobs/in/",
-                    JobOption.OUTPUT,
-                    "s3://jobs/out",
-                    JobOption.CONTENT_TYPE,
-                    "text/plain",
-                    JobOption.SPLIT_TYPE,
-                    "Line",
-                    JobOption.ASSEMBLE_WITH,
-                    "Line",
-                    JobOption.MAX_CONCURRENT_TRANSFORMS,
+            var options = new EnumMap<JobOption, String>(JobFlags.of(
+                    "--input s3://jobs/in/ --output s3://jobs/out --content-type text/plain --split-type Line "
+                            + "--assemble-with Line --max-concurrent-transforms %s",
                     args[2]));
             var report = new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())
                     .run(container.uri("/"));
@@ -48,10 +39,10 @@ final class S3Latency {
                     "%s %s: %d of %d objects in %.1f s, %.1f objects/s%n",
                     latency,
                     report.status(),
-                    report.succeeded(),
+                    report.tally().succeeded(),
                     objects,
                     report.seconds(),
-                    report.succeeded() / report.seconds());
+                    report.tally().succeeded() / report.seconds());
         }
     }
 

@@ -29,8 +29,7 @@ class SharesTest {
     @BeforeEach
     void prepare() throws IOException {
         Files.createDirectory(directory.resolve("in"));
-        options.put(JobOption.INPUT, directory.resolve("in").toString());
-        options.put(JobOption.OUTPUT, directory.resolve("out").toString());
+        options.putAll(JobFlags.of("--input %s --output %s", directory.resolve("in"), directory.resolve("out")));
     }
 
     @Test
@@ -64,7 +63,7 @@ class SharesTest {
                 for (int i = 0; i < instances; i++) {
                     var shares = Shares.of(job(instances, i), () -> true);
                     int instance = i;
-                    try (var objects = JobObjects.of(job(instances, i))) {
+                    try (var objects = job(instances, i).source().objects()) {
                         objects.map(object -> new ObjectRange(object, 0, 1))
                                 .filter(shares::isMine)
                                 .forEach(range -> assertThat(owners.put(range.name(), instance))
@@ -83,10 +82,8 @@ class SharesTest {
         for (int i = 0; i < 40; i++) {
             write("%d.txt".formatted(i), "word %d\n".formatted(i).repeat(i));
         }
-        options.put(JobOption.CONTENT_TYPE, "text/plain");
-        options.put(JobOption.ACCEPT, "text/plain");
-        options.put(JobOption.SPLIT_TYPE, "Line");
-        options.put(JobOption.ASSEMBLE_WITH, "Line");
+        options.putAll(
+                JobFlags.of("--content-type text/plain --accept text/plain --split-type Line --assemble-with Line"));
         Map<String, String> ofOne = Map.of();
         try (var server = TestServer.with(new TextHandler())
                 .set("SAGEMAKER_BATCH", "true")
@@ -100,7 +97,7 @@ class SharesTest {
                         var report = new JobRunner(job(instances, i), new Unwatched())
                                 .run(URI.create("http://127.0.0.1:" + server.port()));
                         assertThat(report).matches(JobReport::isComplete);
-                        assertThat(report.skipped()).as("nobody else's").isZero();
+                        assertThat(report.tally().skipped()).as("nobody else's").isZero();
                     }
                     ofOne = ofOne.isEmpty() ? files(out) : ofOne;
                     assertThat(files(out)).hasSize(40).isEqualTo(ofOne);
@@ -151,8 +148,8 @@ class SharesTest {
     }
 
     private TransformJob job(int instances, int index) throws JobException {
-        options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
-        options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
+        options.putAll(JobFlags.of(
+                "--instance-count %s --instance-index %s", String.valueOf(instances), String.valueOf(index)));
         return TransformJob.read(new Storage(), options, Map.of(), Map.of());
     }
 

@@ -95,14 +95,9 @@ class SplitObjectsTest {
     void prepare() throws IOException {
         WORDS.asked.clear();
         Files.createDirectory(directory.resolve("in"));
-        options.put(JobOption.INPUT, directory.resolve("in").toString());
-        options.put(JobOption.CONTENT_TYPE, "application/jsonlines");
-        options.put(JobOption.ACCEPT, "application/jsonlines");
-        options.put(JobOption.SPLIT_TYPE, "Line");
-        options.put(JobOption.ASSEMBLE_WITH, "Line");
-        options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
-        options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "4");
-        options.put(JobOption.BAD_RECORDS, "keep");
+        options.putAll(JobFlags.of(
+                "--input %s --content-type application/jsonlines --accept application/jsonlines --split-type Line --assemble-with Line --max-payload-in-mb 1 --max-concurrent-transforms 4 --bad-records keep",
+                directory.resolve("in")));
     }
 
     private static Map<String, String> objects() {
@@ -163,7 +158,7 @@ class SplitObjectsTest {
                 }
                 assertThat(files(out)).as(out).isEqualTo(expected);
                 assertThat(run(out, storage, instances, indexes.getFirst(), JobOption.SPLIT_OBJECTS))
-                        .extracting(JobReport::records)
+                        .extracting("tally.records")
                         .isEqualTo(0L);
             }
             var out = directory.resolve("at once").toString();
@@ -220,8 +215,12 @@ class SplitObjectsTest {
                 assertThat(files(plain).get("a.jsonl.out")).contains("RECORD00000001", "RECORD00002000");
                 var out = directory.resolve(format + "-4").toString();
                 var reports = atOnce(out, storage, 4);
-                assertThat(reports.stream().mapToLong(JobReport::records).sum()).isEqualTo(2000);
-                assertThat(reports.stream().mapToLong(JobReport::errors).sum()).isEqualTo(5);
+                assertThat(reports.stream()
+                                .mapToLong(it -> it.tally().records())
+                                .sum())
+                        .isEqualTo(2000);
+                assertThat(reports.stream().mapToLong(it -> it.tally().errors()).sum())
+                        .isEqualTo(5);
                 assertThat(files(out).get("a.jsonl.out")).isEqualTo(files(plain).get("a.jsonl.out"));
             }
         }
@@ -231,9 +230,7 @@ class SplitObjectsTest {
 
     @Test
     void anInstanceThatFailsGoesOnWithinItsRangeAndJoins() throws Exception {
-        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
-        options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "1");
-        options.put(JobOption.BAD_RECORDS, "reject");
+        options.putAll(JobFlags.of("--batch-strategy SingleRecord --max-concurrent-transforms 1 --bad-records reject"));
         var fill = "x".repeat(700);
         var lines = IntStream.range(0, 200)
                 .mapToObj(i -> (i < 100 ? "word %d " : "slow %d ").formatted(i) + fill)
@@ -281,16 +278,16 @@ class SplitObjectsTest {
             Files.createDirectories(first.getParent());
             Files.write(first, bytes);
             assertThat(run(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS))
-                    .matches(report -> report.skipped() == 1);
+                    .matches(report -> report.tally().skipped() == 1);
             assertThat(files(out.toString())).containsEntry("a.txt.out", "WORD\n".repeat(30_000));
             assertThat(first).as("removed by the next run").doesNotExist();
             // And between the last part and the output.
             Files.delete(out.resolve("a.txt.out"));
             assertThat(run(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS))
-                    .matches(report -> report.succeeded() == 1);
+                    .matches(report -> report.tally().succeeded() == 1);
             Files.copy(first, part(job(out.toString(), storage, 2, 1, JobOption.SPLIT_OBJECTS)));
             assertThat(run(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS))
-                    .matches(report -> report.skipped() == 1);
+                    .matches(report -> report.tally().skipped() == 1);
             assertThat(files(out.toString())).containsEntry("a.txt.out", "WORD\n".repeat(30_000));
         }
     }
@@ -313,7 +310,7 @@ class SplitObjectsTest {
                 assertThat(files(out)).doesNotContainKey("a.txt.out");
                 assertThat(run(out, storage, 2, 0, JobOption.SPLIT_OBJECTS))
                         .matches(JobReport::isComplete)
-                        .matches(report -> report.succeeded() == 1);
+                        .matches(report -> report.tally().succeeded() == 1);
             }
             assertThat(files(out)).isEqualTo(Map.of("a.txt.out", "OTHER\n".repeat(30_000)));
         }
@@ -333,7 +330,7 @@ class SplitObjectsTest {
     }
 
     private static Path part(TransformJob job) {
-        try (var objects = job.input().list()) {
+        try (var objects = job.source().input().list()) {
             var shares = Shares.of(job, () -> true);
             var range = job.ranges(objects.findFirst().orElseThrow()).stream()
                     .filter(shares::isMine)
@@ -369,9 +366,9 @@ class SplitObjectsTest {
 
     private TransformJob job(String out, Storage storage, int instances, int index, JobOption... switches)
             throws JobException {
-        options.put(JobOption.OUTPUT, out);
-        options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
-        options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
+        options.putAll(JobFlags.of(
+                "--output %s --instance-count %s --instance-index %s",
+                out, String.valueOf(instances), String.valueOf(index)));
         var all = new HashMap<>(options);
         List.of(switches).forEach(each -> all.put(each, "true"));
         return TransformJob.read(storage, all, Map.of(), Map.of());

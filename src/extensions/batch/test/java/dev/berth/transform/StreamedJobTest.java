@@ -7,7 +7,6 @@ import dev.berth.testing.SpellingHandler;
 import dev.berth.testing.TestServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.EnumMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,20 +22,14 @@ class StreamedJobTest {
         Files.createDirectory(directory.resolve("in"));
         Files.writeString(directory.resolve("in/good.txt"), "abc");
         Files.writeString(directory.resolve("in/bad.txt"), "ab?");
-        var options = new EnumMap<>(Map.of(
-                JobOption.INPUT,
-                directory.resolve("in").toString(),
-                JobOption.OUTPUT,
-                directory.resolve("out").toString(),
-                JobOption.CONTENT_TYPE,
-                "text/plain",
-                JobOption.ACCEPT,
-                "application/jsonlines"));
+        var options = JobFlags.of(
+                "--input %s --output %s --content-type text/plain --accept application/jsonlines",
+                directory.resolve("in"), directory.resolve("out"));
         try (var server = TestServer.with(new SpellingHandler()).start();
                 var storage = new Storage()) {
             var job = TransformJob.read(storage, options, Map.of(), Map.of());
             var report = new JobRunner(job, new Unwatched()).run(server.uri("/"));
-            assertThat(report.failed()).isOne();
+            assertThat(report.tally().failed()).isOne();
             assertThat(Files.readString(directory.resolve("out/good.txt.out"))).isEqualTo("A\nB\nC\n");
             assertThat(directory.resolve("out/bad.txt.out")).doesNotExist();
         }

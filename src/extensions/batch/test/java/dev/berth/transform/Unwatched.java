@@ -1,5 +1,7 @@
 package dev.berth.transform;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -28,4 +30,10 @@ final class Unwatched implements Progress {
 
     @Override
     public void ended(ObjectOutcome outcome, long bytes) {}
+
+    /// Why the only object failed that did.
+    static String failure(JobReport report) {
+        assertThat(report.failures()).hasSize(1);
+        return report.failures().getFirst().failure();
+    }
 }

@@ -12,26 +12,19 @@ final class JobSignals implements AutoCloseable {
     private static final Duration LONGEST_END = Duration.ofSeconds(20);
 
     private final CountDownLatch written = new CountDownLatch(1);
-    private volatile JobRunner runner;
-    private final Thread hook = Thread.ofPlatform().name("transform-stop").unstarted(() -> {
-        if (runner == null) {
-            return;
-        }
-        runner.stop();
-        try {
-            written.await(LONGEST_END.toSeconds(), TimeUnit.SECONDS);
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
-        }
-    });
+    private final Thread hook;
 
-    JobSignals() {
+    /// From now on a signal stops the job.
+    JobSignals(JobRunner runner) {
+        hook = Thread.ofPlatform().name("transform-stop").unstarted(() -> {
+            runner.stop();
+            try {
+                var _ = written.await(LONGEST_END.toSeconds(), TimeUnit.SECONDS);
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+            }
+        });
         Runtime.getRuntime().addShutdownHook(hook);
-    }
-
-    /// From now on a signal stops this job.
-    void stops(JobRunner runner) {
-        this.runner = runner;
     }
 
     @Override

@@ -80,14 +80,14 @@ final class ProgressDisplay implements Progress, AutoCloseable {
         time       %.1f s
         records/s  %.1f""".formatted(
                         report.status(),
-                        report.objects(),
-                        report.succeeded(),
-                        report.skipped(),
-                        report.failed(),
-                        report.records(),
-                        report.errors(),
+                        report.tally().objects(),
+                        report.tally().succeeded(),
+                        report.tally().skipped(),
+                        report.tally().failed(),
+                        report.tally().records(),
+                        report.tally().errors(),
                         report.seconds(),
-                        report.seconds() == 0 ? 0 : report.records() / report.seconds());
+                        report.seconds() == 0 ? 0 : report.tally().records() / report.seconds());
     }
 
     @Override

@@ -150,12 +150,12 @@ public final class TransformCommand implements Subcommand {
 
     private static int run(TransformJob job, Path reportFile, Run run) throws Exception {
         JobReport report;
-        try (var signals = new JobSignals()) {
-            try (var progress = new ProgressDisplay()) {
-                var runner = new JobRunner(job, progress);
+        var progress = new ProgressDisplay();
+        var runner = new JobRunner(job, progress);
+        try (var _ = new JobSignals(runner)) {
+            try (progress) {
                 // The report of another run must not stand for this one.
                 write(JobReport.unfinished(job, JobStatus.IN_PROGRESS, "it has not ended"), reportFile);
-                signals.stops(runner);
                 report = run.of(runner);
             } catch (Exception | Error e) {
                 write(JobReport.unfinished(job, JobStatus.FAILED, e.getMessage()), reportFile);
@@ -218,7 +218,7 @@ public final class TransformCommand implements Subcommand {
     private static Path report(TransformJob job, ParseResult parsed) throws JobException {
         var file = Path.of(parsed.matchedOptionValue("--report", job.part().named("transform-report.json")))
                 .toAbsolutePath();
-        boolean isObject = job.storage().at(file).isListedIn(job.input());
+        boolean isObject = job.isInput(file);
         if (isObject || Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
             throw new JobException(List.of("--report: found %s, expected a file in a directory that is there%s"
                     .formatted(file, isObject ? ", and not in the input, where it would be an object" : "")));
