@@ -95,7 +95,7 @@ class SocketSchedules {
     }
 
     private static ProcessMemory memory() {
-        return new ProcessMemory(budget(), budget(), budget(), budget(), 1 << 20);
+        return new ProcessMemory(budget(), budget(), budget(), 1 << 20);
     }
 
     private static MemoryBudget budget() {
@@ -103,7 +103,7 @@ class SocketSchedules {
     }
 
     private static Stream<MemoryBudget> budgets(ProcessMemory memory) {
-        return Stream.of(memory.few(), memory.medium(), memory.large(), memory.arriving());
+        return Stream.of(memory.few(), memory.medium(), memory.large());
     }
 
     private static boolean isFree(MemoryBudget budget) {

@@ -43,7 +43,7 @@ public final class Leftovers {
     public void assertNone() {
         await().untilAsserted(() -> {
             var process = ProcessMemory.ofThisProcess();
-            for (var part : List.of(process.few(), process.medium(), process.large(), process.arriving())) {
+            for (var part : List.of(process.few(), process.medium(), process.large())) {
                 var all = part.tryTake(part.bytes());
                 all.ifPresent(MemoryBudget.Share::close);
                 assertThat(all).isPresent();

@@ -18,7 +18,7 @@ class RequestMemoryTest {
 
     private final AtomicLong clock = new AtomicLong();
 
-    /// Medium requests have up to 10 MiB, all of them 100; large ones 360, bodies 140.
+    /// Medium requests have up to 10 MiB, all of them 100; large ones 400.
     private final ProcessMemory process = ProcessMemory.ofHeap(1000 * MEBIBYTE, clock::get);
 
     private final AtomicInteger waits = new AtomicInteger();
@@ -35,7 +35,6 @@ class RequestMemoryTest {
         assertUntouched(process.few());
         assertUntouched(process.medium());
         assertUntouched(process.large());
-        assertUntouched(process.arriving());
     }
 
     @Test
@@ -66,14 +65,14 @@ class RequestMemoryTest {
             assertUntouched(process.large());
             request.add(50 * MEBIBYTE);
             assertUntouched(process.medium());
-            assertThat(process.large().tryTake(305 * MEBIBYTE)).isEmpty();
+            assertThat(process.large().tryTake(345 * MEBIBYTE)).isEmpty();
         }
         assertNothingIsHeld();
     }
 
     @Test
     void aRequestThatGrowsLargeUnexpectedlyDoesNotWait() {
-        try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
+        try (var _ = process.large().tryTake(400 * MEBIBYTE).orElseThrow();
                 var request = request()) {
             request.add(5 * MEBIBYTE);
             assertThatThrownBy(() -> request.add(50 * MEBIBYTE))
@@ -88,7 +87,7 @@ class RequestMemoryTest {
     @Test
     void whatIsExpectedToBeLargeWaitsForItsPlace() throws Exception {
         try (var request = request()) {
-            var others = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
+            var others = process.large().tryTake(400 * MEBIBYTE).orElseThrow();
             var expected = CompletableFuture.runAsync(() -> request.expect(50 * MEBIBYTE));
             await().until(() -> process.large().waiting() == 1);
             assertThat(waits).hasValue(1);
@@ -102,7 +101,7 @@ class RequestMemoryTest {
     @Test
     void whoseDeadlineComesWhileItWaitsIsToldToComeAgain() {
         clock.set(LATER);
-        try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
+        try (var _ = process.large().tryTake(400 * MEBIBYTE).orElseThrow();
                 var request = request()) {
             assertThatThrownBy(() -> request.expect(50 * MEBIBYTE)).hasMessageEndingWith("try again later");
         }
@@ -110,7 +109,7 @@ class RequestMemoryTest {
 
     @Test
     void whoIsInterruptedWhileItWaitsStaysInterrupted() {
-        try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
+        try (var _ = process.large().tryTake(400 * MEBIBYTE).orElseThrow();
                 var request = request()) {
             Thread.currentThread().interrupt();
             assertThatThrownBy(() -> request.expect(50 * MEBIBYTE)).hasMessageContaining("interrupted");
@@ -121,16 +120,14 @@ class RequestMemoryTest {
     @Test
     void whatThereIsNotInAllIsTooLarge() {
         try (var request = request()) {
-            for (long bytes : new long[] {361 * MEBIBYTE, Long.MAX_VALUE, -1}) {
+            for (long bytes : new long[] {401 * MEBIBYTE, Long.MAX_VALUE, -1}) {
                 assertThatThrownBy(() -> request.add(bytes))
-                        .hasMessage("the request: found data that need more memory than the 360 MB that there are for"
+                        .hasMessage("the request: found data that need more memory than the 400 MB that there are for"
                                 + " one, expected fewer or smaller records")
                         .matches(e -> ((ServingException) e).type() == ErrorType.PAYLOAD_TOO_LARGE);
             }
-            assertThatThrownBy(() -> request.receive(141 * MEBIBYTE))
-                    .matches(e -> ((ServingException) e).type() == ErrorType.PAYLOAD_TOO_LARGE);
             // What is only expected may turn out to be less.
-            request.expect(361 * MEBIBYTE);
+            request.expect(401 * MEBIBYTE);
         }
         assertNothingIsHeld();
     }
@@ -139,12 +136,12 @@ class RequestMemoryTest {
     void whatIsHeldIsGivenBackBefore() {
         try (var request = request()) {
             request.call(() -> {
-                try (var _ = RequestMemory.hold(300 * MEBIBYTE)) {
+                try (var _ = RequestMemory.hold(340 * MEBIBYTE)) {
                     RequestMemory.charge(MEBIBYTE);
                     assertThat(process.large().tryTake(60 * MEBIBYTE)).isEmpty();
                 }
-                process.large().tryTake(350 * MEBIBYTE).orElseThrow().close();
-                RequestMemory.charge(300 * MEBIBYTE);
+                process.large().tryTake(390 * MEBIBYTE).orElseThrow().close();
+                RequestMemory.charge(340 * MEBIBYTE);
                 return process;
             });
         }
@@ -164,18 +161,6 @@ class RequestMemoryTest {
     }
 
     @Test
-    void aBodyHoldsWhatHasComeOfIt() {
-        try (var request = request()) {
-            request.receive(100 * MEBIBYTE);
-            assertThat(process.arriving().tryTake(50 * MEBIBYTE)).isEmpty();
-            request.keepReceived(50 * MEBIBYTE);
-            process.arriving().tryTake(90 * MEBIBYTE).orElseThrow().close();
-            assertUntouched(process.large());
-        }
-        assertNothingIsHeld();
-    }
-
-    @Test
     void theRequestsOfOneModelHoldNoMoreThanHalfOfAPart() {
         var wedged = new Object();
         try (var first = request();
@@ -192,10 +177,6 @@ class RequestMemoryTest {
                     .hasMessageEndingWith("try again later");
             second.expect(5 * MEBIBYTE);
             other.expect(150 * MEBIBYTE);
-            first.receive(60 * MEBIBYTE);
-            assertThat(second.tryReceive(20 * MEBIBYTE)).isFalse();
-            assertThatThrownBy(() -> second.receive(20 * MEBIBYTE)).isInstanceOf(ServingException.class);
-            other.receive(60 * MEBIBYTE);
         }
         assertNothingIsHeld();
         try (var again = request();
@@ -222,7 +203,6 @@ class RequestMemoryTest {
         var request = request();
         request.close();
         assertThatThrownBy(() -> request.add(1)).isInstanceOf(ServingException.class);
-        assertThatThrownBy(() -> request.receive(1)).isInstanceOf(ServingException.class);
         assertNothingIsHeld();
     }
 }

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 public final class MemoryBudget {
 
     /// Some 146 years, in nanoseconds.
-    private static final long NEVER = Long.MAX_VALUE / 2;
+    static final long NEVER = Long.MAX_VALUE / 2;
 
     private final long all;
     private final LongSupplier clock;
@@ -198,12 +198,6 @@ public final class MemoryBudget {
             long heldByWaiting = held + growing().mapToLong(share -> share.held).sum();
             return Stream.concat(Stream.of(this), growing())
                     .anyMatch(share -> share.wanted + heldByWaiting - share.held > all);
-        }
-
-        boolean holds() {
-            synchronized (MemoryBudget.this) {
-                return held > 0;
-            }
         }
 
         /// Gives back what is more than so many bytes.

@@ -8,14 +8,12 @@ import java.util.function.LongSupplier;
 /// - `medium` has what one makes that makes no more than [#mostOfMedium].
 /// - `large` has what any other makes, such as texts, trees, unpacked archives, pictures, tensors
 ///   and tokens.
-/// - `arriving` has bodies that are being received, each with all that was announced of it.
 ///
-/// So a request never waits for a larger one. What is left of the heap is for the server itself,
-/// and for the collector, which needs room to work.
+/// So a request never waits for a larger one. What is left of the heap is for bodies that arrive, for
+/// the server itself, and for the collector, which needs room to work.
 ///
 /// @param mostOfMedium in bytes
-public record ProcessMemory(
-        MemoryBudget few, MemoryBudget medium, MemoryBudget large, MemoryBudget arriving, long mostOfMedium) {
+public record ProcessMemory(MemoryBudget few, MemoryBudget medium, MemoryBudget large, long mostOfMedium) {
 
     private static final ProcessMemory THIS = ofHeap(Runtime.getRuntime().maxMemory(), System::nanoTime);
 
@@ -24,19 +22,13 @@ public record ProcessMemory(
         return THIS;
     }
 
-    /// The largest body, in bytes, that a request may have in memory.
-    public long mostOfBody() {
-        return arriving.bytes();
-    }
-
     /// The account of a process with so large a heap.
     static ProcessMemory ofHeap(long bytes, LongSupplier clock) {
         long percent = bytes / 100;
         return new ProcessMemory(
                 new MemoryBudget(12 * percent, clock),
                 new MemoryBudget(10 * percent, clock),
-                new MemoryBudget(36 * percent, clock),
-                new MemoryBudget(14 * percent, clock),
+                new MemoryBudget(40 * percent, clock),
                 percent);
     }
 }

@@ -27,7 +27,6 @@ public final class RequestMemory implements AutoCloseable {
     private final MemoryBudget.Share few;
     private final MemoryBudget.Share medium;
     private final MemoryBudget.Share large;
-    private final MemoryBudget.Share arriving;
 
     /// The one of the first three that has what is taken. It only ever becomes a larger one.
     private MemoryBudget.Share part;
@@ -45,7 +44,6 @@ public final class RequestMemory implements AutoCloseable {
         this.few = process.few().share();
         this.medium = process.medium().share();
         this.large = process.large().share();
-        this.arriving = process.arriving().share();
         this.part = few;
     }
 
@@ -53,7 +51,7 @@ public final class RequestMemory implements AutoCloseable {
     /// of each part, so that one whose requests do not end leaves memory to the others. Only a
     /// request that is alone may have more. Before it takes anything.
     public void countFor(Object model) {
-        List.of(few, medium, large, arriving).forEach(share -> share.countFor(model));
+        List.of(few, medium, large).forEach(share -> share.countFor(model));
     }
 
     /// Memory that is given back before the request ends.
@@ -86,13 +84,9 @@ public final class RequestMemory implements AutoCloseable {
             memory.add(bytes);
             return () -> memory.giveBack(bytes);
         }
-        var all = ProcessMemory.ofThisProcess().large();
-        requireRoom(bytes, all);
-        try {
-            return all.take(bytes)::close;
-        } catch (InterruptedException _) {
-            throw interrupted();
-        }
+        var own = new RequestMemory(ProcessMemory.ofThisProcess(), System.nanoTime() + MemoryBudget.NEVER, () -> {});
+        own.add(bytes);
+        return own::close;
     }
 
     /// Says that the calling thread waits for something: where hooks run, another one may run in its
@@ -108,7 +102,7 @@ public final class RequestMemory implements AutoCloseable {
     ///
     /// @throws ServingException when the deadline comes first
     public void expect(long bytes) {
-        if (used + bytes > Math.max(FEW, taken)) {
+        if (used + bytes > taken) {
             take(used + bytes, true);
         }
     }
@@ -126,28 +120,23 @@ public final class RequestMemory implements AutoCloseable {
     }
 
     private void add(long bytes, boolean mayWait) {
-        if (bytes < 0 || bytes > Long.MAX_VALUE - used) {
-            throw tooLarge(process.large().bytes());
+        if (bytes < 0 || bytes > process.large().bytes() - used) {
+            throw tooLarge();
         }
         long needed = used + bytes;
-        if (needed > taken && !takeFew(needed)) {
-            requireRoom(needed, process.large());
+        if (needed > taken) {
             take(needed + needed / 8, mayWait);
         }
         used = needed;
     }
 
-    private boolean takeFew(long needed) {
-        long whole = Math.ceilDiv(needed, STEP) * STEP;
-        if (part != few || needed > FEW || !few.tryGrowTo(whole)) {
-            return false;
-        }
-        taken = whole;
-        return true;
-    }
-
-    /// Takes of the part for medium requests, or of the one for large ones from now on.
+    /// Takes of the part for such requests. Of the first one it takes without waiting, or not at all.
     private void take(long bytes, boolean mayWait) {
+        long steps = Math.ceilDiv(bytes, STEP) * STEP;
+        if (part == few && steps <= FEW && few.tryGrowTo(steps)) {
+            taken = steps;
+            return;
+        }
         long wanted = Math.min(bytes, process.large().bytes());
         var next = part != large && wanted <= process.mostOfMedium() ? medium : large;
         // Medium requests that wait to grow large would soon hold all that there is for such.
@@ -167,35 +156,8 @@ public final class RequestMemory implements AutoCloseable {
         try {
             return share.growTo(bytes, deadlineNanos);
         } catch (InterruptedException _) {
-            throw interrupted();
-        }
-    }
-
-    /// Counts a body that is being received, without waiting.
-    ///
-    /// @param bytes of it in all, those to come included for which room is made
-    public boolean tryReceive(long bytes) {
-        return bytes <= process.arriving().bytes() && arriving.tryGrowTo(bytes);
-    }
-
-    /// Counts a body that is being received and can be nowhere else, once there is room for it.
-    ///
-    /// @param bytes as in [#tryReceive]
-    /// @throws ServingException when there is none by the deadline
-    public void receive(long bytes) {
-        requireRoom(bytes, process.arriving());
-        if (!tryReceive(bytes) && !await(arriving, bytes)) {
-            throw beside(bytes);
-        }
-    }
-
-    /// Counts a body that has come and is taken into memory. It does not wait for those that have not.
-    ///
-    /// @throws ServingException when there is no room for it
-    public void takeIn(long bytes) {
-        requireRoom(bytes, process.arriving());
-        if (!tryReceive(bytes)) {
-            add(bytes);
+            Thread.currentThread().interrupt();
+            throw ErrorType.MEMORY_TAKEN.because("the wait for memory was interrupted; try again later");
         }
     }
 
@@ -206,18 +168,13 @@ public final class RequestMemory implements AutoCloseable {
 
     /// Whether it needs more than its first part, or its body is long.
     public boolean isLarge() {
-        return isLarge || part != few || arriving.holds();
-    }
-
-    /// Gives back what is more than so many bytes of a body.
-    public void keepReceived(long bytes) {
-        arriving.shrinkTo(bytes);
+        return isLarge || part != few;
     }
 
     /// Gives everything back. Later charges fail.
     @Override
     public void close() {
-        List.of(few, medium, large, arriving).forEach(MemoryBudget.Share::close);
+        List.of(few, medium, large).forEach(MemoryBudget.Share::close);
     }
 
     private void giveBack(long bytes) {
@@ -228,27 +185,15 @@ public final class RequestMemory implements AutoCloseable {
         }
     }
 
-    private static void requireRoom(long bytes, MemoryBudget budget) {
-        if (bytes > budget.bytes()) {
-            throw tooLarge(budget.bytes());
-        }
-    }
-
-    /// @param most all that a request may have
-    private static ServingException tooLarge(long most) {
+    private ServingException tooLarge() {
         return ErrorType.PAYLOAD_TOO_LARGE.because(
                 "the request: found data that need more memory than the %d MB that there are for one, expected fewer or smaller records"
-                        .formatted(most >> 20));
+                        .formatted(process.large().bytes() >> 20));
     }
 
     private static ServingException beside(long needed) {
         return ErrorType.MEMORY_TAKEN.because(
                 "the request needs %d MB of memory, and other requests have too much of it; try again later"
                         .formatted(1 + (needed >> 20)));
-    }
-
-    private static ServingException interrupted() {
-        Thread.currentThread().interrupt();
-        return ErrorType.MEMORY_TAKEN.because("the wait for memory was interrupted; try again later");
     }
 }

@@ -10,7 +10,6 @@ import dev.berth.hooks.MediaType;
 import dev.berth.http.body.Inflated;
 import dev.berth.http.body.RequestBody;
 import dev.berth.http.body.Upload;
-import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.StreamLimits;
@@ -115,7 +114,7 @@ public final class Invocations {
     private static void take(Upload upload, long length, long most, Duration time, Answering<RequestBody> answering)
             throws Exception {
         var deadline = Deadline.in(time, System::nanoTime);
-        try (var body = new RequestBody(upload, length, most, deadline, ProcessMemory.ofThisProcess())) {
+        try (var body = new RequestBody(upload, length, most, deadline)) {
             try {
                 answering.answer(body);
             } catch (ServingException e) {
@@ -179,7 +178,6 @@ public final class Invocations {
         var ctx = asked.ctx();
         var body = asked.body();
         body.type(contentType);
-        body.checkDeclared();
         asked.visit().requireRoom(asked.body().deadline());
         body.readWhole();
         return request(ctx, body, contentType, accept, config.transform().keepBadRecords())

@@ -91,7 +91,6 @@ record Models(ManyModels models, Invocations invocations) {
     private static byte[] whole(Context ctx, RequestBody body) throws IOException {
         requireJson(ctx.header("Content-Type"));
         try {
-            body.checkDeclared();
             return body.readAllBytes();
         } catch (ServingException e) {
             throw e.type() != ErrorType.PAYLOAD_TOO_LARGE

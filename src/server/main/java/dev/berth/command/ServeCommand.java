@@ -154,7 +154,7 @@ final class ServeCommand {
                 runtime.maxMemory() >> 20,
                 Math.min(
                                 configuration.config().http().maxPayloadBytes(),
-                                ProcessMemory.ofThisProcess().mostOfBody())
+                                ProcessMemory.ofThisProcess().large().bytes())
                         >> 20);
     }
 

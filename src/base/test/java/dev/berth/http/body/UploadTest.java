@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.hooks.Deadline;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -52,7 +51,7 @@ class UploadTest {
         var empty = Content.Chunk.from(ByteBuffer.wrap(new byte[] {0, 0, 0, -1, -1}), false);
         var upload = new Upload(request(empty), unused());
         var over = Deadline.in(Duration.ZERO, System::nanoTime);
-        try (var body = new RequestBody(upload, -1, 1 << 20, over, ProcessMemory.ofThisProcess())) {
+        try (var body = new RequestBody(upload, -1, 1 << 20, over)) {
             var inflated = body.decode(in -> new Inflated(in, "deflate", "coding", body.memory()));
             assertThat(inflated).isNotNull();
             assertThatThrownBy(body::readAllBytes)
@@ -70,7 +69,7 @@ class UploadTest {
         }
         var upload = new Upload(request(Content.Chunk.from(ByteBuffer.wrap(packed.toByteArray()), true)), unused());
         var deadline = new Deadline(5, new AtomicLong()::incrementAndGet);
-        try (var body = new RequestBody(upload, -1, 1 << 20, deadline, ProcessMemory.ofThisProcess())) {
+        try (var body = new RequestBody(upload, -1, 1 << 20, deadline)) {
             var inflated = body.decode(in -> new Inflated(in, "deflate", "coding", body.memory()));
             assertThat(inflated).isNotNull();
             assertThatThrownBy(body::readWhole)

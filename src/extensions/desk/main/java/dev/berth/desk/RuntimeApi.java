@@ -10,7 +10,6 @@ import dev.berth.http.StreamedBody;
 import dev.berth.http.body.RequestBody;
 import dev.berth.http.body.Upload;
 import dev.berth.json.JsonText;
-import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.hooks.Deadline;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -183,11 +182,8 @@ final class RuntimeApi extends Handler.Wrapper implements Front {
             throws IOException {
         var invocations = async.orElseThrow(() -> ErrorType.BAD_INPUT.because(
                 "found no place for asynchronous answers; name a directory or s3:// prefix with --async-output"));
-        try (var body = new RequestBody(upload, -1, Long.MAX_VALUE, deadline, ProcessMemory.ofThisProcess())) {
-            var payload = body.readNBytes(MOST_INLINE_BYTES + 1);
-            if (payload.length > MOST_INLINE_BYTES) {
-                throw tooLong(payload.length, MOST_INLINE_BYTES);
-            }
+        try (var body = new RequestBody(upload, -1, MOST_INLINE_BYTES, deadline)) {
+            var payload = body.readAllBytes();
             // As the platform does it, by HTTP: all that holds for the container's callers holds here.
             var container = "http://%s:%d%s"
                     .formatted(
@@ -199,6 +195,8 @@ final class RuntimeApi extends Handler.Wrapper implements Front {
                     .put(PREFIX + "OutputLocation", HeaderText.written(accepted.output()))
                     .put(PREFIX + "FailureLocation", HeaderText.written(accepted.failure()));
             answer(response, HttpStatus.ACCEPTED_202, Map.of("InferenceId", accepted.inferenceId()), callback);
+        } catch (ServingException e) {
+            throw e.type() == ErrorType.PAYLOAD_TOO_LARGE ? tooLong(MOST_INLINE_BYTES + 1, MOST_INLINE_BYTES) : e;
         }
     }
 

@@ -51,7 +51,6 @@ record Queries(ServerParts parts) {
 
     static Function<ServerParts, Handler> http(BiFunction<Queries, Asked, Message> answer) {
         return parts -> ctx -> parts.invocations().take(ctx, MAX_BODY_BYTES, body -> {
-            body.checkDeclared();
             // What has no body must not wait for memory.
             boolean isPost = ctx.method().equals(HandlerType.POST);
             var asked = Asked.of(ctx.pathParamMap(), fields(isPost ? body.readAllBytes() : new byte[0]));

@@ -2,10 +2,12 @@ package dev.berth.http.body;
 
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
+import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.HookPool;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -22,9 +24,13 @@ import java.util.function.Function;
 /// time.
 public final class RequestBody extends BlockStream {
 
-    private static final int MOST_IN_MEMORY = 8 << 20;
+    /// What all bodies may have in memory before they are read. Beyond that they wait in files.
+    private static final MemoryBudget BODIES =
+            new MemoryBudget(Runtime.getRuntime().maxMemory() / 10);
 
-    /// Bodies up to this length, which are nearly all, do not count as arriving: none of them waits
+    private static final int MOST_IN_MEMORY = (int) Math.min(8 << 20, BODIES.bytes() / 8);
+
+    /// Bodies up to this length, which are nearly all, count as what is made of them: none of them waits
     /// for the large ones.
     private static final int FIRST_BUFFER = 16 << 10;
 
@@ -46,9 +52,7 @@ public final class RequestBody extends BlockStream {
     private final long limit;
     private final Deadline deadline;
     private final RequestMemory memory;
-
-    /// What it may have of that, unless no file can be made.
-    private final int mostInMemory;
+    private final MemoryBudget.Share inMemory = BODIES.share();
 
     /// How long it is; -1: nobody has said so.
     private long declared;
@@ -61,21 +65,22 @@ public final class RequestBody extends BlockStream {
 
     private boolean isText = true;
 
-    /// What is in memory, from `start` to `end`.
+    /// What has come, as long as it is in memory.
     private byte[] buffer = new byte[0];
 
-    private int start;
-    private int end;
+    private int count;
 
     /// All of it where it is not in memory, else null.
     private BodyFile file;
 
+    /// What hooks read; null before it is whole.
+    private InputStream whole;
+
     /// @param upload of which it is all that is left, or one message
     /// @param declared how long it is; -1: nobody has said so
     /// @param limit the most bytes that the server takes, as they are sent and decoded
-    public RequestBody(Upload upload, long declared, long limit, Deadline deadline, ProcessMemory process) {
-        this.memory = new RequestMemory(process, deadline.nanos(), HookPool::leavePlace);
-        this.mostInMemory = (int) Math.min(MOST_IN_MEMORY, process.arriving().bytes() / 8);
+    public RequestBody(Upload upload, long declared, long limit, Deadline deadline) {
+        this.memory = new RequestMemory(ProcessMemory.ofThisProcess(), deadline.nanos(), HookPool::leavePlace);
         this.upload = upload;
         this.source = upload;
         this.declared = declared;
@@ -104,7 +109,7 @@ public final class RequestBody extends BlockStream {
     ///
     /// @param decoding makes of what arrives what was encoded
     public <T extends InputStream> T decode(Function<InputStream, T> decoding) {
-        checkDeclared();
+        requireShort();
         declared = -1;
         var stream = decoding.apply(source);
         source = stream;
@@ -112,7 +117,7 @@ public final class RequestBody extends BlockStream {
     }
 
     /// Refuses a body whose length is declared and too large, before it is read.
-    public void checkDeclared() {
+    private void requireShort() {
         if (declared > limit) {
             throw Upload.tooLarge("%d bytes".formatted(declared), limit);
         }
@@ -121,34 +126,39 @@ public final class RequestBody extends BlockStream {
     /// Waits for the whole body. A long one, and one for which there is no memory now, goes into a file.
     /// Runs on the request's thread.
     public void readWhole() throws IOException {
-        if (isWhole() || (declared <= mostInMemory && fill(mostInMemory, false))) {
+        if (whole != null) {
             return;
         }
-        var created = BodyFile.create();
-        if (created.isPresent()) {
-            moveTo(created.get());
-        } else if (!fill(LONGEST_ARRAY, true)) {
-            throw tooLongForAnArray();
+        requireShort();
+        if (declared > MOST_IN_MEMORY || !fill(MOST_IN_MEMORY, false)) {
+            var created = BodyFile.create();
+            if (created.isPresent()) {
+                file = created.get();
+                moveToFile();
+            } else if (!fill(LONGEST_ARRAY, true)) {
+                throw tooLongForAnArray();
+            }
         }
+        whole = file == null ? new ByteArrayInputStream(buffer, 0, count) : file.open();
     }
 
-    private void moveTo(BodyFile created) throws IOException {
-        file = created;
-        file.write(buffer, start, end - start);
-        letGo();
+    private void moveToFile() throws IOException {
         memory.becomeLarge();
+        file.write(buffer, count);
+        buffer = new byte[0];
+        inMemory.close();
         memory.add(FIRST_BUFFER);
         var block = new byte[FIRST_BUFFER];
-        for (int count = 0; count >= 0; count = take(block, 0, block.length)) {
-            file.write(block, 0, count);
+        for (int read = 0; read >= 0; read = take(block, 0, block.length)) {
+            file.write(block, read);
         }
-        file.rewind();
     }
 
     /// A copy of the first bytes. They can still be read. Runs on the request's thread.
     public byte[] first() throws IOException {
+        requireShort();
         var _ = fill(FIRST_BUFFER, false);
-        return Arrays.copyOfRange(buffer, start, end);
+        return Arrays.copyOf(buffer, count);
     }
 
     /// Whether all of it has come.
@@ -159,21 +169,13 @@ public final class RequestBody extends BlockStream {
     /// A copy of a body that is whole, where it is in memory and not longer than `most`. It can still be
     /// read.
     public Optional<byte[]> small(int most) {
-        return file == null && end - start <= most
-                ? Optional.of(Arrays.copyOfRange(buffer, start, end))
-                : Optional.empty();
+        return file == null && count <= most ? Optional.of(Arrays.copyOf(buffer, count)) : Optional.empty();
     }
 
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
-        if (start == end) {
-            letGo();
-            return file != null ? file.read(bytes, offset, length) : isWhole() ? -1 : take(bytes, offset, length);
-        }
-        int count = Math.min(length, end - start);
-        System.arraycopy(buffer, start, bytes, offset, count);
-        start += count;
-        return count;
+        readWhole();
+        return whole.read(bytes, offset, length);
     }
 
     /// All that is left, once there is memory for what becomes of it. What is in memory is not
@@ -181,35 +183,32 @@ public final class RequestBody extends BlockStream {
     @Override
     public byte[] readAllBytes() throws IOException {
         readWhole();
-        long length = file == null ? end - start : file.left();
-        if (length > LONGEST_ARRAY) {
+        if (received > LONGEST_ARRAY) {
             throw tooLongForAnArray();
         }
         if (isText) {
-            memory.expect(LIKELY * length);
-            memory.add(TEXT * length);
+            memory.expect(LIKELY * received);
+            memory.add(TEXT * received);
         }
         if (file != null) {
-            memory.takeIn(length);
-            return file.rest();
+            memory.add(received);
+        } else if (whole.available() == buffer.length) {
+            whole = InputStream.nullInputStream();
+            return buffer;
         }
-        var all = start == 0 && end == buffer.length ? buffer : Arrays.copyOfRange(buffer, start, end);
-        buffer = new byte[0];
-        start = 0;
-        end = 0;
-        return all;
+        return whole.readAllBytes();
     }
 
     /// Reads on until so many bytes are in memory, or all that there are.
     ///
-    /// @param isOnly whether it can be nowhere else
+    /// @param isOnly whether it can be nowhere else, and so waits for room
     /// @return whether it is whole
     private boolean fill(int most, boolean isOnly) throws IOException {
-        while (end < most && !isWhole()) {
-            if (end == buffer.length && !grow(most, isOnly)) {
+        while (count < most && !isWhole()) {
+            if (count == buffer.length && !grow(most, isOnly)) {
                 return false;
             }
-            end += Math.max(0, take(buffer, end, buffer.length - end));
+            count += Math.max(0, take(buffer, count, buffer.length - count));
         }
         return isWhole();
     }
@@ -218,42 +217,30 @@ public final class RequestBody extends BlockStream {
     /// copied once.
     private boolean grow(int most, boolean isOnly) {
         long announced = declared < 0 ? Long.MAX_VALUE : declared;
-        long wanted = end < FIRST_BUFFER ? FIRST_BUFFER : declared < 0 ? 2L * end : declared;
+        long wanted = count < FIRST_BUFFER ? FIRST_BUFFER : declared < 0 ? 2L * count : declared;
         int size = (int) Math.min(most, Math.min(announced, wanted));
-        if (size <= FIRST_BUFFER) {
+        if (size <= FIRST_BUFFER || isOnly) {
             memory.add(size);
-        } else {
             // While it is copied, there are both.
-            long both = (long) end + size;
-            if (isOnly) {
-                memory.receive(both);
-            } else if (!memory.tryReceive(both)) {
-                return false;
-            }
+        } else if (!inMemory.tryGrowTo((long) count + size)) {
+            return false;
+        }
+        if (size > FIRST_BUFFER) {
+            memory.becomeLarge();
         }
         buffer = Arrays.copyOf(buffer, size);
-        memory.keepReceived(size);
+        inMemory.shrinkTo(size);
         return true;
     }
 
     private int take(byte[] bytes, int offset, int length) throws IOException {
         // A few bytes that have arrived may be inflated to many.
         upload.requireTime();
-        int count = source.read(bytes, offset, length);
-        received += Math.max(0, count);
-        ended |= count < 0;
+        int read = source.read(bytes, offset, length);
+        received += Math.max(0, read);
+        ended |= read < 0;
         Upload.requireWithin(limit, received);
-        return count;
-    }
-
-    /// What is in memory has been read.
-    private void letGo() {
-        if (buffer.length > 0) {
-            buffer = new byte[0];
-            start = 0;
-            end = 0;
-            memory.keepReceived(0);
-        }
+        return read;
     }
 
     private ServingException tooLongForAnArray() {
@@ -268,6 +255,7 @@ public final class RequestBody extends BlockStream {
     @Override
     public void close() {
         try (memory;
+                inMemory;
                 var _ = source;
                 var _ = file) {
             // All of them, whatever becomes of one.
