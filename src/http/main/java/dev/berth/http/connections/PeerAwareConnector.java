@@ -126,7 +126,7 @@ public final class PeerAwareConnector extends ServerConnector {
         volatile boolean isPausing;
 
         /// Its handshake that waits for its turn, or null.
-        volatile Handshakes.Waiting handshake;
+        volatile Handshakes.Handshake handshake;
 
         // Used by the thread that reads.
         private boolean inTurn;
