@@ -30,10 +30,9 @@ import org.slf4j.LoggerFactory;
 ///
 /// | word | means |
 /// |---|---|
-/// | `takes`, `answers` | bodies of JSON that have at least what this example has, with whole numbers |
-/// | `answersIn` | an answer of another type; `*/*` is any |
+/// | `takes` | a body of JSON that has at least what this example has, with whole numbers |
+/// | `answers` | the same of answers, by their type; `null` is any |
 /// | `streams` | a type of answers where a model that is loaded streams |
-/// | `responds` | answers without a body, by their status |
 /// | `asks` | what `asks.json` has, and the types of the models that are loaded, with their samples |
 /// | `fails` | the [ErrorType]s of failures; `WORK` is what any request with a body may fail with, and `ASKING` what
 /// one to a model may |
@@ -60,8 +59,7 @@ record DocumentedRoute(JsonNode said, JsonNode asking, MediaType accept, Catalog
     private static final Pattern PARAMETER = Pattern.compile("\\{([a-z]+)}");
     private static final int LARGEST_EXAMPLE = 64 << 10;
 
-    private static final List<String> WORDS =
-            List.of("takes", "answers", "answersIn", "streams", "responds", "asks", "fails", "errors");
+    private static final List<String> WORDS = List.of("takes", "answers", "streams", "asks", "fails", "errors");
 
     DocumentedRoute(ObjectNode said, JsonNode asking, MediaType accept, Catalog catalog) {
         this(said, asking, accept, catalog, said.deepCopy().remove(WORDS));
@@ -72,19 +70,12 @@ record DocumentedRoute(JsonNode said, JsonNode asking, MediaType accept, Catalog
         if (said.has("takes")) {
             takes().putObject(JSON).set("schema", Schemas.like(said.get("takes"), "integer"));
         }
-        if (said.has("answers")) {
-            answers(JSON, Schemas.like(said.get("answers"), "integer"));
-        }
-        if (said.has("answersIn")) {
-            var type = said.get("answersIn").asText();
-            answers(type, type.startsWith("text/") ? Schemas.text() : Schemas.any());
-        }
+        said.path("answers")
+                .properties()
+                .forEach(answer -> answers(answer.getKey(), Schemas.like(answer.getValue(), "integer")));
         if (said.has("streams") && any(ModelFacts::streams)) {
             answers(said.get("streams").asText(), Schemas.text());
         }
-        said.path("responds")
-                .properties()
-                .forEach(status -> response(status.getKey(), status.getValue().asText()));
         if (said.path("asks").asBoolean()) {
             asks();
         }

@@ -25,16 +25,11 @@ import java.util.Map;
 /// policy that goes with each answer forbids everything else.
 final class Page {
 
-    /// What `/page/{file}` serves, and its type.
-    private static final Map<String, String> FILES = Map.of(
-            "page.css", "text/css; charset=utf-8",
-            "page.js", "text/javascript; charset=utf-8",
-            "answers.js", "text/javascript; charset=utf-8",
-            "charts.js", "text/javascript; charset=utf-8",
-            "icon.svg", "image/svg+xml",
-            "docs.js", "text/javascript; charset=utf-8",
-            "swagger-ui.css", "text/css; charset=utf-8",
-            "swagger-ui-bundle.js", "text/javascript; charset=utf-8");
+    /// Of what `/page/{file}` serves, by the end of its name.
+    private static final Map<String, String> TYPES = Map.of(
+            "css", "text/css; charset=utf-8",
+            "js", "text/javascript; charset=utf-8",
+            "svg", "image/svg+xml");
 
     /// Of the files.
     private static final String FOLDER = "/dev/berth/http/page/";
@@ -84,7 +79,7 @@ final class Page {
 
     void file(Context ctx) throws IOException {
         var name = ctx.pathParam("file");
-        var type = FILES.get(name);
+        var type = name.matches("[a-z.-]+") ? TYPES.get(name.substring(name.lastIndexOf('.') + 1)) : null;
         if (type == null) {
             throw noSuch(ctx, "file");
         }
