@@ -18,8 +18,11 @@ import io.prometheus.metrics.model.snapshots.ClassicHistogramBucket;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.DataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.DistributionDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.InfoSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
@@ -60,21 +63,29 @@ final class MetricExport implements MetricProducer {
     private Stream<MetricData> data(MetricSnapshot snapshot, Resource resource, long now) {
         var name = snapshot.getMetadata().getName() + (snapshot instanceof InfoSnapshot ? "_info" : "");
         var help = Optional.ofNullable(snapshot.getMetadata().getHelp()).orElse("");
-        var head = new Head(resource, name, help, unit(name));
+        var unit = unit(name);
         return switch (snapshot) {
-            case CounterSnapshot counter ->
-                Stream.of(head.sum(each(counter.getDataPoints(), point -> number(point, point.getValue(), now))));
-            case GaugeSnapshot gauge ->
-                Stream.of(head.gauge(each(gauge.getDataPoints(), point -> number(point, point.getValue(), now))));
-            case InfoSnapshot info -> Stream.of(head.gauge(each(info.getDataPoints(), point -> number(point, 1, now))));
-            case HistogramSnapshot histogram ->
-                Stream.of(head.histogram(each(
-                        histogram.getDataPoints(),
-                        point -> spread(point, point.getSum(), point.getClassicBuckets(), now))));
-            // Of the JVM's pauses: how many, and how long together.
-            case SummarySnapshot summary ->
-                Stream.of(head.histogram(each(
-                        summary.getDataPoints(), point -> spread(point, point.getSum(), only(point.getCount()), now))));
+            case CounterSnapshot counter -> {
+                var points = each(counter.getDataPoints(), point -> number(point, point.getValue(), now));
+                var sum = ImmutableSumData.create(true, AggregationTemporality.CUMULATIVE, points);
+                yield Stream.of(ImmutableMetricData.createDoubleSum(resource, SCOPE, name, help, unit, sum));
+            }
+            case GaugeSnapshot _, InfoSnapshot _ -> {
+                var points = each(
+                        snapshot.getDataPoints(),
+                        point -> number(
+                                point, point instanceof GaugeDataPointSnapshot gauge ? gauge.getValue() : 1, now));
+                var gauge = ImmutableGaugeData.create(points);
+                yield Stream.of(ImmutableMetricData.createDoubleGauge(resource, SCOPE, name, help, unit, gauge));
+            }
+            // The summaries are the JVM's pauses: how many, and how long together.
+            case HistogramSnapshot _, SummarySnapshot _ -> {
+                var points =
+                        each(snapshot.getDataPoints(), point -> spread((DistributionDataPointSnapshot) point, now));
+                var histogram = ImmutableHistogramData.create(AggregationTemporality.CUMULATIVE, points);
+                yield Stream.of(
+                        ImmutableMetricData.createDoubleHistogram(resource, SCOPE, name, help, unit, histogram));
+            }
             default -> Stream.empty();
         };
     }
@@ -83,29 +94,14 @@ final class MetricExport implements MetricProducer {
         return points.stream().map(data).toList();
     }
 
-    private record Head(Resource resource, String name, String help, String unit) {
-
-        MetricData sum(List<DoublePointData> points) {
-            var data = ImmutableSumData.create(true, AggregationTemporality.CUMULATIVE, points);
-            return ImmutableMetricData.createDoubleSum(resource, SCOPE, name, help, unit, data);
-        }
-
-        MetricData gauge(List<DoublePointData> points) {
-            var data = ImmutableGaugeData.create(points);
-            return ImmutableMetricData.createDoubleGauge(resource, SCOPE, name, help, unit, data);
-        }
-
-        MetricData histogram(List<HistogramPointData> points) {
-            var data = ImmutableHistogramData.create(AggregationTemporality.CUMULATIVE, points);
-            return ImmutableMetricData.createDoubleHistogram(resource, SCOPE, name, help, unit, data);
-        }
-    }
-
     private DoublePointData number(DataPointSnapshot point, double value, long now) {
         return ImmutableDoublePointData.create(start, now, attributes(point), value);
     }
 
-    private HistogramPointData spread(DataPointSnapshot point, double sum, ClassicHistogramBuckets buckets, long now) {
+    private HistogramPointData spread(DistributionDataPointSnapshot point, long now) {
+        var buckets = point instanceof HistogramDataPointSnapshot histogram
+                ? histogram.getClassicBuckets()
+                : ClassicHistogramBuckets.of(new double[] {Double.POSITIVE_INFINITY}, new long[] {point.getCount()});
         var counts = buckets.stream().map(ClassicHistogramBucket::getCount).toList();
         // The last one has no upper bound.
         var bounds = buckets.stream()
@@ -113,11 +109,7 @@ final class MetricExport implements MetricProducer {
                 .map(ClassicHistogramBucket::getUpperBound)
                 .toList();
         return ImmutableHistogramPointData.create(
-                start, now, attributes(point), sum, false, 0, false, 0, bounds, counts);
-    }
-
-    private static ClassicHistogramBuckets only(long count) {
-        return ClassicHistogramBuckets.of(new double[] {Double.POSITIVE_INFINITY}, new long[] {count});
+                start, now, attributes(point), point.getSum(), false, 0, false, 0, bounds, counts);
     }
 
     private static Attributes attributes(DataPointSnapshot point) {
