@@ -21,7 +21,6 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,8 +33,7 @@ import org.slf4j.LoggerFactory;
 /// | `answers` | the same of answers, by their type; `null` is any |
 /// | `streams` | a type of answers where a model that is loaded streams |
 /// | `asks` | what `asks.json` has, and the types of the models that are loaded, with their samples |
-/// | `fails` | the [ErrorType]s of failures; `WORK` is what any request with a body may fail with, and `ASKING` what
-/// one to a model may |
+/// | `fails` | the [ErrorType]s of failures, or a name that `asks.json` has for some |
 /// | `errors` | the schema of failures, if it is not `Error` |
 ///
 /// @param said what `openapi.json` has for the route
@@ -44,15 +42,6 @@ import org.slf4j.LoggerFactory;
 record DocumentedRoute(JsonNode said, JsonNode asking, MediaType accept, Catalog catalog, ObjectNode node) {
 
     private static final String JSON = "application/json";
-
-    private static final List<ErrorType> WORK = List.of(
-            ErrorType.BAD_INPUT,
-            ErrorType.PAYLOAD_TOO_LARGE,
-            ErrorType.UNSUPPORTED_MEDIA_TYPE,
-            ErrorType.INTERNAL,
-            ErrorType.NOT_READY,
-            ErrorType.DEADLINE_EXCEEDED,
-            ErrorType.INSUFFICIENT_MEMORY);
 
     private static final Logger log = LoggerFactory.getLogger(DocumentedRoute.class);
 
@@ -79,7 +68,7 @@ record DocumentedRoute(JsonNode said, JsonNode asking, MediaType accept, Catalog
         if (said.path("asks").asBoolean()) {
             asks();
         }
-        said.path("fails").forEach(name -> failures(name.asText()).forEach(this::fails));
+        fails(said.path("fails"));
         PARAMETER.matcher(path).results().forEach(found -> {
             var parameter = node.withArrayProperty("parameters").addObject();
             parameter.put("name", found.group(1)).put("in", "path").put("required", true);
@@ -98,16 +87,6 @@ record DocumentedRoute(JsonNode said, JsonNode asking, MediaType accept, Catalog
                 .collect(Collectors.joining());
     }
 
-    private static List<ErrorType> failures(String name) {
-        return switch (name) {
-            case "WORK" -> WORK;
-            case "ASKING" ->
-                Stream.concat(WORK.stream(), Stream.of(ErrorType.NOT_ACCEPTABLE, ErrorType.OVERLOADED))
-                        .toList();
-            default -> List.of(ErrorType.valueOf(name));
-        };
-    }
-
     /// @return the content types of the request, to be filled
     private ObjectNode takes() {
         return node.withObjectProperty("requestBody").put("required", true).putObject("content");
@@ -119,6 +98,18 @@ record DocumentedRoute(JsonNode said, JsonNode asking, MediaType accept, Catalog
 
     private ObjectNode response(String status, String description) {
         return node.withObjectProperty("responses").withObjectProperty(status).put("description", description);
+    }
+
+    /// @param names of failures, and of those that `asks.json` has together
+    private void fails(JsonNode names) {
+        for (var name : names) {
+            var together = asking.path("fails").path(name.asText());
+            if (together.isArray()) {
+                fails(together);
+            } else {
+                fails(ErrorType.valueOf(name.asText()));
+            }
+        }
     }
 
     /// Of two failures with the same status, the description has both.
@@ -151,7 +142,7 @@ record DocumentedRoute(JsonNode said, JsonNode asking, MediaType accept, Catalog
         }
         types(takes(), "ModelRequest", Catalog.Entry::takes, DocumentedRoute::request);
         types(ok.putObject("content"), "ModelAnswer", Catalog.Entry::gives, (entry, _) -> response(entry));
-        failures("ASKING").forEach(this::fails);
+        fails(asking.at("/fails/ASKING"));
     }
 
     private boolean any(Predicate<ModelFacts> has) {
