@@ -200,16 +200,16 @@ class ModelMemoryTest {
     @Test
     void withAGpuTheHostNeedsRoomForTheRest() {
         var file = TestServer.SAMPLE_ARTIFACT.resolve("model.pt");
-        assertThat(ModelMemory.host(List.of(new Accelerator.Gpu(0)), new HostMemory())
+        assertThat(ArtifactLoader.host(List.of(new Accelerator.Gpu(0)), new HostMemory())
                         .need()
                         .apply(file)
                         .kept())
                 .isZero();
         var devices =
-                ModelMemory.devices(List.of(new Accelerator.Gpu(0), new Accelerator.Gpu(0), new Accelerator.Gpu(1)));
+                ArtifactLoader.devices(List.of(new Accelerator.Gpu(0), new Accelerator.Gpu(0), new Accelerator.Gpu(1)));
         assertThat(devices).hasSize(2);
         assertThat(devices.getFirst().need().apply(file).kept()).isBetween(24 * MB, 48 * MB);
-        assertThat(ModelMemory.devices(CPU)).isEmpty();
+        assertThat(ArtifactLoader.devices(CPU)).isEmpty();
     }
 
     private void assertShort(Throwable thrown, String why) {
@@ -246,8 +246,8 @@ class ModelMemoryTest {
                         LIMITS,
                         FirstRequest.NONE,
                         new SessionRoom(1, 1))),
-                ModelMemory.host(CPU, new HostMemory(root, () -> 0)),
-                ModelMemory.devices(CPU),
+                ArtifactLoader.host(CPU, new HostMemory(root, () -> 0)),
+                ArtifactLoader.devices(CPU),
                 OptionalLong.empty());
         models = ManyModels.of(new ModelStore(hooks, metrics, room, Duration.ofMinutes(5), Duration.ofSeconds(10)));
         return models;

@@ -6,6 +6,8 @@ import dev.berth.engine.Engine;
 import dev.berth.engine.Machine;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.Accelerator;
+import dev.berth.memory.Footprint;
 import dev.berth.memory.HostMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.ServedModel;
@@ -13,7 +15,9 @@ import dev.berth.serving.Workers;
 import dev.berth.serving.many.ModelRoom;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.sessions.SessionRoom;
+import dev.berth.tokenizer.Tokenizer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
@@ -48,8 +52,8 @@ final class ArtifactLoader implements ModelStore.Loader {
             var accelerators = workers.accelerators();
             var room = new ModelRoom(
                     this::loadFitting,
-                    ModelMemory.host(accelerators, new HostMemory()),
-                    ModelMemory.devices(accelerators),
+                    host(accelerators, new HostMemory()),
+                    devices(accelerators),
                     config.multiModel().memoryBytes());
             place.complete(new Place(devices, workers, room));
             return workers;
@@ -84,5 +88,37 @@ final class ArtifactLoader implements ModelStore.Loader {
                 .description()
                 .forEach((name, value) -> log.info("model \"{}\": {}: {}", model.name(), name, value));
         deployment.load(model, shared.workers, sessions);
+    }
+
+    /// The memory of the process, and what the files of an artifact take of it.
+    ///
+    /// @param accelerators those of the workers
+    static ModelRoom.Store host(List<Accelerator> accelerators, HostMemory memory) {
+        boolean weightsElsewhere = accelerators.stream().anyMatch(Accelerator.Gpu.class::isInstance);
+        return new ModelRoom.Store(memory::read, file -> {
+            if (file.endsWith("tokenizer.json")) {
+                return Tokenizer.footprint(file);
+            }
+            var graph = graph(file);
+            return weightsElsewhere ? new Footprint(0, graph.whileLoading()) : graph;
+        });
+    }
+
+    /// That of each GPU, of which each gets a copy.
+    static List<ModelRoom.Store> devices(List<Accelerator> accelerators) {
+        return accelerators.stream()
+                .distinct()
+                .filter(Accelerator.Gpu.class::isInstance)
+                .map(gpu -> new ModelRoom.Store(
+                        () -> Engine.ALL.stream()
+                                .flatMap(engine -> engine.memory(gpu).stream())
+                                .findFirst(),
+                        file -> new Footprint(graph(file).kept(), 0)))
+                .toList();
+    }
+
+    /// Of an engine's file. What other files take is not known before.
+    private static Footprint graph(Path file) {
+        return Engine.isModel(file) ? Engine.of(file).footprint(file) : Footprint.NONE;
     }
 }

@@ -105,7 +105,7 @@ public record Deployment(
             }
             var limits = limits(config, hooks.orElseThrow().handler(), workers.getFirst());
             var absolute = directory.toAbsolutePath().normalize();
-            var first = own.isPresent() ? FirstRequest.NONE : new FirstSample(absolute, config);
+            var first = own.isPresent() ? FirstRequest.NONE : SampleRequest.first(absolute, config);
             return new Deployment(absolute, devices.get(), hooks.get(), workers, limits, first);
         } catch (Throwable e) {
             if (hooks.isPresent()) {

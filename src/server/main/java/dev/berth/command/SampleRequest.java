@@ -17,17 +17,18 @@ import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.http.CallerText;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
+import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.LoadException;
 import dev.berth.serving.hooks.Rehearsal;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -117,6 +118,30 @@ public record SampleRequest(Path file, List<MediaType> types) {
                 .filter(type -> readable.isEmpty() || readable.contains(type))
                 .findFirst()
                 .orElse(types.getFirst());
+    }
+
+    /// Has each model asked its sample before it serves, where there is one, by one thread at a time.
+    /// Workers that share a model ask once. A model that does not answer as `sample-response.json` says
+    /// must not serve.
+    ///
+    /// @param directory the artifact's
+    static FirstRequest first(Path directory, ServerConfig config) {
+        var asked = Collections.newSetFromMap(new IdentityHashMap<Object, Boolean>());
+        return model -> {
+            if (!asked.add(model.model())) {
+                return;
+            }
+            var sample = in(directory, model.requestTypes());
+            if (sample.isPresent()) {
+                sample.get().check(model, sample.get().ask(model, config));
+            }
+            if (model.handler() instanceof TensorHandler tensors) {
+                if (sample.isPresent()) {
+                    tensors.expectTypesOfSample();
+                }
+                log.info("{}: a forward takes {}", directory, tensors.forwards());
+            }
+        };
     }
 
     /// What messages call it.
@@ -244,20 +269,13 @@ public record SampleRequest(Path file, List<MediaType> types) {
     /// A response as a terminal can show it: its text, cut where it is long; type and size where it
     /// is none.
     public static String shown(InvocationResponse response) {
-        try {
-            var text = StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(response.body()))
-                    .toString();
-            if (text.chars().noneMatch(SampleRequest::isControl)) {
-                return text.length() <= LONGEST_SHOWN
+        int length = response.body().length;
+        return CallerText.ofUtf8(response.body())
+                .filter(text -> text.chars().noneMatch(SampleRequest::isControl))
+                .map(text -> text.length() <= LONGEST_SHOWN
                         ? text
-                        : "%s… (%d bytes)".formatted(text.substring(0, LONGEST_SHOWN), response.body().length);
-            }
-        } catch (CharacterCodingException _) {
-            // It is no text.
-        }
-        return "%s, %d bytes".formatted(response.contentType(), response.body().length);
+                        : "%s (%d bytes)".formatted(CallerText.cut(text, LONGEST_SHOWN), length))
+                .orElseGet(() -> "%s, %d bytes".formatted(response.contentType(), length));
     }
 
     private static boolean isControl(int character) {
