@@ -150,28 +150,26 @@ class ServeTest {
         Files.copy(TestServer.SAMPLE_ARTIFACT.resolve("model.json"), directory.resolve("model.json"));
         Files.copy(TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
         Files.writeString(directory.resolve("model.pt"), "no TorchScript");
-        try (var server = ServeProcess.serve(Map.of(), "--model-dir", directory.toString())) {
-            assertThat(server.exitCode()).isEqualTo(1);
-            assertThat(server.err().lines())
-                    .singleElement()
-                    .asString()
-                    .contains("model.pt")
-                    .contains("TorchScript");
-            assertThat(server.out()).doesNotContain("ERROR").doesNotContain("\tat ");
+        assertThat(ends(1, Map.of(), "--model-dir", directory.toString()))
+                .hasLineCount(1)
+                .contains("model.pt", "TorchScript");
+    }
+
+    /// What a start that fails says on stderr. The log has no stack then.
+    private static String ends(int code, Map<String, String> environment, String... arguments) throws Exception {
+        try (var server = ServeProcess.serve(environment, arguments)) {
+            assertThat(server.exitCode()).isEqualTo(code);
+            assertThat(server.out()).doesNotContain("ERROR", "\tat ");
+            return server.err();
         }
     }
 
     @Test
     @Tag("RUN-14")
     void aDeviceThatIsNotThereIsNamedAndEndsTheProcess() throws Exception {
-        try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "ml.inf2.xlarge"))) {
-            assertThat(server.exitCode()).isEqualTo(1);
-            assertThat(server.err().lines())
-                    .singleElement()
-                    .asString()
-                    .contains("ml.inf2.xlarge")
-                    .contains("/dev/neuron0");
-        }
+        assertThat(ends(1, Map.of("INSTANCE_TYPE", "ml.inf2.xlarge")))
+                .hasLineCount(1)
+                .contains("ml.inf2.xlarge", "/dev/neuron0");
     }
 
     @Test
@@ -180,13 +178,8 @@ class ServeTest {
         var model = Files.readString(directory.resolve("model.json"));
         Files.delete(directory.resolve("model.json"));
         Files.writeString(directory.resolve("model.json"), model.replace("\"target\": \"cpu\"", "\"target\": \"gpu\""));
-        try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "--model-dir", directory.toString())) {
-            assertThat(server.exitCode()).isEqualTo(1);
-            assertThat(server.err())
-                    .contains("traced for gpu")
-                    .contains("uses cpu")
-                    .contains("--target cpu");
-        }
+        assertThat(ends(1, Map.of("INSTANCE_TYPE", "cpu"), "--model-dir", directory.toString()))
+                .contains("traced for gpu", "uses cpu", "--target cpu");
     }
 
     @Test
@@ -209,15 +202,13 @@ class ServeTest {
                 "-1",
                 "BERTH_MAX_BATCH_SIZ",
                 "4");
-        try (var server = ServeProcess.serve(environment, "--workers", "many")) {
-            assertThat(server.exitCode()).isEqualTo(2);
-            assertThat(server.err())
-                    .contains("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS: found \"soon\"")
-                    .contains("BERTH_QUEUE_CAPACITY: found \"-1\"")
-                    .contains("BERTH_MAX_BATCH_SIZ")
-                    .contains("did you mean BERTH_MAX_BATCH_SIZE?")
-                    .contains("--workers: found \"many\"");
-        }
+        assertThat(ends(2, environment, "--workers", "many"))
+                .contains(
+                        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS: found \"soon\"",
+                        "BERTH_QUEUE_CAPACITY: found \"-1\"",
+                        "BERTH_MAX_BATCH_SIZ",
+                        "did you mean BERTH_MAX_BATCH_SIZE?",
+                        "--workers: found \"many\"");
     }
 
     @Test
@@ -234,32 +225,21 @@ class ServeTest {
 
     @Test
     void anUnknownFlagSuggestsTheNearest() throws Exception {
-        try (var server = ServeProcess.serve(Map.of(), "--worker", "1")) {
-            assertThat(server.exitCode()).isEqualTo(2);
-            assertThat(server.err()).contains("--worker").contains("--workers");
-        }
+        assertThat(ends(2, Map.of(), "--worker", "1")).contains("--worker", "--workers");
     }
 
     @Test
     void aPortThatIsTakenIsNamed() throws Exception {
-        try (var second = ServeProcess.serve(Map.of("SAGEMAKER_BIND_TO_PORT", String.valueOf(started.port())))) {
-            assertThat(second.exitCode()).isEqualTo(1);
-            assertThat(second.err().lines()).singleElement().asString().contains("port " + started.port());
-            assertThat(second.out()).doesNotContain("ERROR").doesNotContain("\tat ");
-        }
+        assertThat(ends(1, Map.of("SAGEMAKER_BIND_TO_PORT", String.valueOf(started.port()))))
+                .hasLineCount(1)
+                .contains("port " + started.port());
     }
 
     @Test
     void anAddressOfIpv6WhereThereIsNoneIsNamed() throws Exception {
-        var environment = Map.of("BERTH_HOST", "::", "JAVA_OPTS", "-Djava.net.preferIPv4Stack=true");
-        try (var server = ServeProcess.serve(environment)) {
-            assertThat(server.exitCode()).isEqualTo(1);
-            assertThat(server.err().lines())
-                    .singleElement()
-                    .asString()
-                    .startsWith("can't listen on :: port " + server.port());
-            assertThat(server.out()).doesNotContain("\tat ");
-        }
+        assertThat(ends(1, Map.of("BERTH_HOST", "::", "JAVA_OPTS", "-Djava.net.preferIPv4Stack=true")))
+                .hasLineCount(1)
+                .startsWith("can't listen on :: port ");
     }
 
     @Test

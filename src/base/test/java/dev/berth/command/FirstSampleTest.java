@@ -16,9 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /// The artifact's sample is asked before `/ping` is 200, whatever hooks it has.
 class FirstSampleTest {
@@ -88,36 +86,17 @@ class FirstSampleTest {
         }
     }
 
-    static Stream<Arguments> failures() {
-        return Stream.of(
-                Arguments.of(
-                        "List<String> inputFn(InvocationRequest request) { throw new BadInputException(\"body: expected more\"); }",
-                        "body: expected more"),
-                Arguments.of(
-                        "List<String> inputFn(InvocationRequest request) { return null; }",
-                        "inputFn (code/Inference.java) returned null, expected a list of records"),
-                Arguments.of(
-                        "List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException(\"boom\"); }",
-                        "predictFn (code/Inference.java) failed at Inference.java:2: boom"),
-                Arguments.of(
-                        "List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException(\"boom\", new java.io.IOException(\"disk\")); }",
-                        "predictFn (code/Inference.java) failed at Inference.java:2: boom, caused by java.io.IOException: disk"),
-                Arguments.of(
-                        "List<String> predictFn(List<String> records, Object model) { return List.of(); }",
-                        "predictFn (code/Inference.java) failed: found 0 predictions, expected 1, one for each record"),
-                Arguments.of(
-                        "List<String> predictFn(List<String> records, Object model) { return Arrays.asList((String) null); }",
-                        "predictFn (code/Inference.java) failed: found null as prediction 1 of 1, expected one for each record"),
-                Arguments.of(
-                        "InvocationResponse outputFn(List<String> predictions, InvocationRequest request) { return null; }",
-                        "outputFn (code/Inference.java) returned null, expected a response"),
-                Arguments.of(
-                        "List<MediaType> requestTypes() { return List.of(MediaType.CSV); }",
-                        "Content-Type: found \"text/plain\", expected one of [text/csv]"));
-    }
-
     @ParameterizedTest
-    @MethodSource("failures")
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+      List<String> inputFn(InvocationRequest request) { throw new BadInputException("body: expected more"); } | body: expected more
+      List<String> inputFn(InvocationRequest request) { return null; } | inputFn (code/Inference.java) returned null, expected a list of records
+      List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException("boom"); } | predictFn (code/Inference.java) failed at Inference.java:2: boom
+      List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException("boom", new java.io.IOException("disk")); } | predictFn (code/Inference.java) failed at Inference.java:2: boom, caused by java.io.IOException: disk
+      List<String> predictFn(List<String> records, Object model) { return List.of(); } | predictFn (code/Inference.java) failed: found 0 predictions, expected 1, one for each record
+      List<String> predictFn(List<String> records, Object model) { return Arrays.asList((String) null); } | predictFn (code/Inference.java) failed: found null as prediction 1 of 1, expected one for each record
+      InvocationResponse outputFn(List<String> predictions, InvocationRequest request) { return null; } | outputFn (code/Inference.java) returned null, expected a response
+      List<MediaType> requestTypes() { return List.of(MediaType.CSV); } | Content-Type: found "text/plain", expected one of [text/csv]
+      """)
     @Tag("RUN-14")
     void aSampleThatIsNotAnsweredIsNamedAndNothingIsServed(String hook, String problem) throws Exception {
         var artifact = CodeArtifact.hooks(directory, "@Override public " + hook).file("sample.txt", "one");

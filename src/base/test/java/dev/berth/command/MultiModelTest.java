@@ -11,7 +11,6 @@ import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TestThreads;
-import java.io.Closeable;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -58,17 +57,11 @@ class MultiModelTest {
         HookProbe.endSpinning();
     }
 
-    /// Where a test fails, its client would wait for the hook for ever.
-    private static Closeable endOfSpinning() {
-        return HookProbe::endSpinning;
-    }
-
     @Test
     @Tag("MME-16")
     @Tag("MME-20")
     void aLoadStaysOpenWhileOthersServeAndItsNameIsTaken() throws Exception {
-        try (var server = one().start();
-                var _ = endOfSpinning()) {
+        try (var server = one().start()) {
             assertOk(server.load("other", artifact("other", "")));
             var slow = artifact("slow", SPINNING_LOAD);
             var load = server.loadAsync("slow", slow);
@@ -93,8 +86,7 @@ class MultiModelTest {
     void ofLoadsOfOneNameAtTheSameTimeOneLoads() throws Exception {
         var artifact = artifact(
                 "a", "@Override public Object modelFn(ModelContext context) { HookProbe.note(\"\"); return this; }");
-        try (var server = one().start();
-                var _ = endOfSpinning()) {
+        try (var server = one().start()) {
             var loads = IntStream.range(0, 4)
                     .mapToObj(_ -> server.loadAsync("a", artifact))
                     .toList();
@@ -108,8 +100,7 @@ class MultiModelTest {
     @Test
     @Tag("MME-17")
     void anUnloadWaitsForTheRequestThatRuns() throws Exception {
-        try (var server = one().start();
-                var _ = endOfSpinning()) {
+        try (var server = one().start()) {
             assertOk(server.load("a", artifact("a", SPINNING_PREDICTION)));
             var running = server.askAsync("a", "a");
             awaitNotes("predictFn");
@@ -134,7 +125,6 @@ class MultiModelTest {
         }
         """);
         try (var server = one().start();
-                var _ = endOfSpinning();
                 var log = new CapturedLog()) {
             assertOk(server.load("other", artifact("other", "")));
             var answer = server.load("broken", broken);
@@ -153,8 +143,7 @@ class MultiModelTest {
 
     @Test
     void anArtifactThatIsBrokenIs400WithAllProblems() throws Exception {
-        try (var server = one().start();
-                var _ = endOfSpinning()) {
+        try (var server = one().start()) {
             var empty = Files.createDirectory(directory.resolve("empty"));
             assertStatus(
                     server.load("empty", empty),
@@ -174,7 +163,6 @@ class MultiModelTest {
     @Tag("slow")
     void aLoadThatTakesTooLongIs504AndKeepsItsNameUntilItEnds() throws Exception {
         try (var server = one().set("BERTH_LOAD_TIMEOUT_SECONDS", "3").start();
-                var _ = endOfSpinning();
                 var log = new CapturedLog()) {
             var slow = artifact("slow", SPINNING_LOAD);
             assertStatus(server.load("slow", slow), 504, "model \\\"slow\\\" was not loaded within 3 s");
@@ -191,8 +179,7 @@ class MultiModelTest {
 
     @Test
     void aLoadGoesOnWhenItsClientHasGone() throws Exception {
-        try (var server = one().start();
-                var _ = endOfSpinning()) {
+        try (var server = one().start()) {
             try (var connection = new RawConnection(server.port())) {
                 var body = "{\"model_name\": \"a\", \"url\": \"%s\"}".formatted(artifact("a", SPINNING_LOAD));
                 connection.send(
@@ -210,8 +197,7 @@ class MultiModelTest {
     @Tag("slow")
     void aPredictFnThatHangsHoldsUpNoOtherModel() throws Exception {
         var builder = one().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2").set("BERTH_STUCK_SECONDS", "1");
-        try (var server = builder.start();
-                var _ = endOfSpinning()) {
+        try (var server = builder.start()) {
             assertOk(server.load("other", artifact("other", "")));
             assertOk(server.load("wedged", artifact("wedged", SPINNING_PREDICTION)));
             TestServer.hang(1, HookProbe.NOTES::size, () -> server.askAsync("wedged", "a"))
@@ -235,7 +221,6 @@ class MultiModelTest {
                 .source("Inference.java", source)
                 .directory();
         try (var server = one().start();
-                var _ = endOfSpinning();
                 var log = new CapturedLog()) {
             assertOk(server.load("a", artifact));
             assertStatus(server.unload("a"), 500, "model \\\"a\\\" is unloaded, but its hooks could not be closed");
@@ -273,8 +258,7 @@ class MultiModelTest {
 
     @Test
     void twoVersionsOfALibraryServeSideBySideAndAreCollectedWhenTheyAreUnloaded() throws Exception {
-        try (var server = one().start();
-                var _ = endOfSpinning()) {
+        try (var server = one().start()) {
             assertOk(server.load("other", artifact("other", "")));
             for (var version : List.of("1", "2")) {
                 assertOk(server.load(version, versioned(version)));
@@ -331,7 +315,6 @@ class MultiModelTest {
         var artifact = CodeArtifact.compiled(directory.resolve("a")).directory();
         var names = List.of("a", "b", "c");
         try (var server = one().start();
-                var _ = endOfSpinning();
                 var threads = new TestThreads()) {
             assertOk(server.load("stays", TestServer.SAMPLE_ARTIFACT));
             var work = IntStream.range(0, 8)

@@ -2,7 +2,6 @@ package dev.berth.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.HookProbe;
@@ -14,15 +13,12 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /// Hooks of an artifact that fail while they are served: the answer names the hook, its file and
 /// the line, and the next request is answered.
@@ -51,67 +47,44 @@ class OwnHooksFailureTest {
         transform.close();
     }
 
-    static Stream<Arguments> faults() {
-        return ALL.stream()
-                .flatMap(hook -> Stream.of(
-                        arguments(hook, "throw", 500, "HOOK failed at Faults.java:LINE: boom"),
-                        arguments(hook, "checked", 500, "HOOK failed at Faults.java:LINE: disk"),
-                        arguments(hook, "cause", 500, "HOOK failed at Faults.java:LINE: java.io.IOException: disk"),
-                        arguments(hook, "argument", 500, "HOOK failed at Faults.java:LINE: odd"),
-                        arguments(hook, "nothing", 500, "HOOK failed at Faults.java:LINE: IllegalStateException"),
-                        arguments(hook, "long", 500, "HOOK failed at Faults.java:LINE: ä\n\"ä\n\""),
-                        arguments(hook, "bad input", 400, "line 1: found 悪, expected 良"),
-                        arguments(hook, "huge", 500, "HOOK failed at Faults.java:LINE: xxxx"),
-                        arguments(hook, "huge bad input", 400, "xxxx"),
-                        arguments(hook, "endless", 500, "HOOK failed at Faults.java:LINE: EndlessException"),
-                        arguments(hook, "memory", 507, "HOOK ran out of memory: heap"),
-                        arguments(hook, "error", 500, "HOOK failed at Faults.java:LINE: OwnError"),
-                        arguments(hook, "overflow", 500, "HOOK failed at Faults.java:"),
-                        arguments(
-                                hook,
-                                "gone",
-                                500,
-                                "HOOK failed at Faults.java:LINE: NoClassDefFoundError: com/acme/Gone; put the jar that has this class into code/lib"),
-                        arguments(
-                                hook,
-                                "not found",
-                                500,
-                                "HOOK failed at Faults.java:LINE: ClassNotFoundException: com.acme.Gone; "
-                                        + "put the jar that has this class into code/lib"),
-                        arguments(hook, "broken", 500, "HOOK failed at Faults.java:"),
-                        arguments(hook, "silent", 500, "HOOK failed at Faults.java:"),
-                        arguments(hook, "interrupted", 500, "HOOK failed at Faults.java:LINE: by itself"),
-                        arguments(
-                                hook,
-                                "exit",
-                                500,
-                                "HOOK failed at Faults.java:LINE: it called exit(1), which would have ended"),
-                        arguments(
-                                hook,
-                                "runtime exit",
-                                500,
-                                "HOOK failed at Faults.java:LINE: it called exit(2), which would have"),
-                        arguments(
-                                hook,
-                                "halt",
-                                500,
-                                "HOOK failed at Faults.java:LINE: it called exit(3), which would have")));
-    }
-
     @ParameterizedTest
-    @MethodSource("faults")
+    @CsvSource(delimiter = '|', textBlock = """
+      throw          | 500 | HOOK failed at Faults.java:LINE: boom
+      checked        | 500 | HOOK failed at Faults.java:LINE: disk
+      cause          | 500 | HOOK failed at Faults.java:LINE: java.io.IOException: disk
+      argument       | 500 | HOOK failed at Faults.java:LINE: odd
+      nothing        | 500 | HOOK failed at Faults.java:LINE: IllegalStateException
+      long           | 500 | HOOK failed at Faults.java:LINE: ä\\n"ä\\n"
+      bad input      | 400 | line 1: found 悪, expected 良
+      huge           | 500 | HOOK failed at Faults.java:LINE: xxxx
+      huge bad input | 400 | xxxx
+      endless        | 500 | HOOK failed at Faults.java:LINE: EndlessException
+      memory         | 507 | HOOK ran out of memory: heap
+      error          | 500 | HOOK failed at Faults.java:LINE: OwnError
+      overflow       | 500 | HOOK failed at Faults.java:
+      gone           | 500 | HOOK failed at Faults.java:LINE: NoClassDefFoundError: com/acme/Gone; put the jar that has this class into code/lib
+      not found      | 500 | HOOK failed at Faults.java:LINE: ClassNotFoundException: com.acme.Gone; put the jar that has this class into code/lib
+      broken         | 500 | HOOK failed at Faults.java:
+      silent         | 500 | HOOK failed at Faults.java:
+      interrupted    | 500 | HOOK failed at Faults.java:LINE: by itself
+      exit           | 500 | HOOK failed at Faults.java:LINE: it called exit(1), which would have ended
+      runtime exit   | 500 | HOOK failed at Faults.java:LINE: it called exit(2), which would have
+      halt           | 500 | HOOK failed at Faults.java:LINE: it called exit(3), which would have
+      """)
     @Tag("ERR-02")
     @Tag("ERR-04")
     @Tag("ERR-05")
     @Tag("ERR-06")
-    void whatAHookThrowsIsAnsweredWithItsPlace(String hook, String fault, int status, String message) throws Exception {
-        var response = serverOf(hook).invoke(hook + " " + fault);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
-        assertThat(message(response))
-                .startsWith(message.replace("HOOK", shown(hook)).replace("LINE", line(fault)))
-                .doesNotContain("\tat ");
-        assertThat(response.body()).hasSizeLessThanOrEqualTo(2048);
-        assertFine(serverOf(hook));
+    void whatAHookThrowsIsAnsweredWithItsPlace(String fault, int status, String message) throws Exception {
+        for (var hook : ALL) {
+            var response = serverOf(hook).invoke(hook + " " + fault);
+            assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+            assertThat(message(response).replace("\n", "\\n"))
+                    .startsWith(message.replace("HOOK", shown(hook)).replace("LINE", line(fault)))
+                    .doesNotContain("\tat ");
+            assertThat(response.body()).hasSizeLessThanOrEqualTo(2048);
+            assertFine(serverOf(hook));
+        }
     }
 
     @ParameterizedTest

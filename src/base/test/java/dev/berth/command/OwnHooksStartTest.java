@@ -3,20 +3,17 @@ package dev.berth.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.HookProbe;
 import dev.berth.testing.TestServer;
 import java.nio.file.Path;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// Hooks that keep a model from being served: the message says which, where and why, and `/ping`
 /// stays at 503.
@@ -30,63 +27,26 @@ class OwnHooksStartTest {
         HookProbe.reset();
     }
 
-    static Stream<Arguments> failures() {
-        return Stream.of(
-                arguments(
-                        "Object modelFn(ModelContext context) throws Exception { throw new IOException(\"no weights\"); }",
-                        "modelFn (code/Inference.java) failed at Inference.java:2: java.io.IOException: no weights"),
-                arguments(
-                        "Object modelFn(ModelContext context) { throw new IllegalStateException(\"no weights\", new IOException(\"disk\")); }",
-                        "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.IllegalStateException: no weights, caused by "
-                                + "java.io.IOException: disk"),
-                arguments(
-                        "Object modelFn(ModelContext context) { System.exit(1); return 1; }",
-                        "modelFn (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1), "),
-                arguments(
-                        "Object modelFn(ModelContext context) { return modelFn(context); }",
-                        "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.StackOverflowError"),
-                arguments(
-                        "Object modelFn(ModelContext context) { return com.acme.Gone.text(); }",
-                        "code/Inference.java:2:72: package com.acme does not exist"),
-                arguments(
-                        "Object modelFn(ModelContext context) throws Exception { return Class.forName(\"com.acme.Gone\"); }",
-                        "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.ClassNotFoundException: com.acme.Gone; "
-                                + "put the jar that has this class into code/lib"),
-                arguments(
-                        "void warmUpFn(Object model) { throw new BadInputException(\"cold\"); }",
-                        "warmUpFn (code/Inference.java) failed at Inference.java:2: dev.berth.hooks.BadInputException: cold"),
-                arguments(
-                        "void warmUpFn(Object model) { Runtime.getRuntime().halt(1); }",
-                        "warmUpFn (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1), "),
-                arguments(
-                        "List<MediaType> requestTypes() { throw new IllegalStateException(\"none\"); }",
-                        "requestTypes (code/Inference.java) failed at Inference.java:2: java.lang.IllegalStateException: none"),
-                arguments(
-                        "List<MediaType> requestTypes() { System.exit(1); return null; }",
-                        "requestTypes (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1), "),
-                arguments(
-                        "List<MediaType> requestTypes() { return null; }",
-                        "requestTypes (code/Inference.java) returned null, expected a list of media types"),
-                arguments(
-                        "List<MediaType> requestTypes() { return Arrays.asList(MediaType.JSON, null); }",
-                        "requestTypes (code/Inference.java) returned [application/json, null], expected a list of media types"),
-                arguments(
-                        "List<MediaType> responseTypes() { return null; }",
-                        "responseTypes (code/Inference.java) returned null, expected a list of media types"),
-                arguments(
-                        "int maxBatchSize(Accelerator accelerator) { throw new IllegalStateException(\"any\"); }",
-                        "the model could not be loaded at Inference.java:2: java.lang.IllegalStateException: any"),
-                arguments(
-                        "int maxBatchSize(Accelerator accelerator) { throw new IllegalStateException(new IOException(\"disk\")); }",
-                        "the model could not be loaded at Inference.java:2: java.lang.IllegalStateException: java.io.IOException: disk"),
-                arguments(
-                        "int maxBatchSize(Accelerator accelerator) { return 0; }",
-                        "the model could not be loaded: java.lang.IllegalArgumentException: maxBatchSize: found 0, expected at least 1"));
-    }
-
     @ParameterizedTest
     @Tag("slow")
-    @MethodSource("failures")
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+      Object modelFn(ModelContext context) throws Exception { throw new IOException("no weights"); } | modelFn (code/Inference.java) failed at Inference.java:2: java.io.IOException: no weights
+      Object modelFn(ModelContext context) { throw new IllegalStateException("no weights", new IOException("disk")); } | modelFn (code/Inference.java) failed at Inference.java:2: java.lang.IllegalStateException: no weights, caused by java.io.IOException: disk
+      Object modelFn(ModelContext context) { System.exit(1); return 1; } | modelFn (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1),
+      Object modelFn(ModelContext context) { return modelFn(context); } | modelFn (code/Inference.java) failed at Inference.java:2: java.lang.StackOverflowError
+      Object modelFn(ModelContext context) { return com.acme.Gone.text(); } | code/Inference.java:2:72: package com.acme does not exist
+      Object modelFn(ModelContext context) throws Exception { return Class.forName("com.acme.Gone"); } | modelFn (code/Inference.java) failed at Inference.java:2: java.lang.ClassNotFoundException: com.acme.Gone; put the jar that has this class into code/lib
+      void warmUpFn(Object model) { throw new BadInputException("cold"); } | warmUpFn (code/Inference.java) failed at Inference.java:2: dev.berth.hooks.BadInputException: cold
+      void warmUpFn(Object model) { Runtime.getRuntime().halt(1); } | warmUpFn (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1),
+      List<MediaType> requestTypes() { throw new IllegalStateException("none"); } | requestTypes (code/Inference.java) failed at Inference.java:2: java.lang.IllegalStateException: none
+      List<MediaType> requestTypes() { System.exit(1); return null; } | requestTypes (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1),
+      List<MediaType> requestTypes() { return null; } | requestTypes (code/Inference.java) returned null, expected a list of media types
+      List<MediaType> requestTypes() { return Arrays.asList(MediaType.JSON, null); } | requestTypes (code/Inference.java) returned [application/json, null], expected a list of media types
+      List<MediaType> responseTypes() { return null; } | responseTypes (code/Inference.java) returned null, expected a list of media types
+      int maxBatchSize(Accelerator accelerator) { throw new IllegalStateException("any"); } | the model could not be loaded at Inference.java:2: java.lang.IllegalStateException: any
+      int maxBatchSize(Accelerator accelerator) { throw new IllegalStateException(new IOException("disk")); } | the model could not be loaded at Inference.java:2: java.lang.IllegalStateException: java.io.IOException: disk
+      int maxBatchSize(Accelerator accelerator) { return 0; } | the model could not be loaded: java.lang.IllegalArgumentException: maxBatchSize: found 0, expected at least 1
+      """)
     @Tag("HOOK-04")
     @Tag("RUN-14")
     void aHookThatFailsAtTheStartIsNamed(String hook, String problem) throws Exception {

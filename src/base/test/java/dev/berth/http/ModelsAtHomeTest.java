@@ -9,7 +9,6 @@ import dev.berth.testing.CapturedLog;
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.HookProbe;
 import dev.berth.testing.TestServer;
-import java.io.Closeable;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -18,7 +17,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -50,16 +48,6 @@ class ModelsAtHomeTest {
     @BeforeEach
     void reset() {
         HookProbe.reset();
-    }
-
-    @AfterEach
-    void endSpinning() {
-        HookProbe.endSpinning();
-    }
-
-    /// Where a test fails, its client would wait for the hook for ever.
-    private static Closeable endOfSpinning() {
-        return HookProbe::endSpinning;
     }
 
     @Test
@@ -110,8 +98,7 @@ class ModelsAtHomeTest {
     @Test
     void requestsWaitForTheSameLoad() throws Exception {
         text("slow", SPINNING_LOAD);
-        try (var server = lazy().start();
-                var _ = endOfSpinning()) {
+        try (var server = lazy().start()) {
             var answers =
                     List.of(server.askAsync("slow", "a"), server.askAsync("slow", "b"), server.askAsync("slow", "c"));
             awaitNotes("modelFn");
@@ -128,8 +115,7 @@ class ModelsAtHomeTest {
     void aRequestWhoseTimeIsOverIsRejectedAndTheLoadGoesOn() throws Exception {
         text("slow", SPINNING_LOAD);
         try (var server = lazy().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-                        .start();
-                var _ = endOfSpinning()) {
+                        .start()) {
             var late = server.ask("slow", "a");
             assertStatus(late, 503, "model \\\"slow\\\" is being loaded still; that goes on, ask again");
             assertThat(late.headers().firstValue("Retry-After")).contains("1");
@@ -144,8 +130,7 @@ class ModelsAtHomeTest {
     @Tag("slow")
     void aLoadThatTakesTooLongIsGivenUp() throws Exception {
         text("slow", SPINNING_LOAD);
-        try (var server = lazy().set("BERTH_LOAD_TIMEOUT_SECONDS", "2").start();
-                var _ = endOfSpinning()) {
+        try (var server = lazy().set("BERTH_LOAD_TIMEOUT_SECONDS", "2").start()) {
             assertStatus(server.ask("slow", "a"), 503, "model \\\"slow\\\" was not loaded within 2 s");
             assertStatus(server.ask("slow", "a"), 503, "is being loaded, although its time is over");
             HookProbe.endSpinning();
@@ -214,8 +199,7 @@ class ModelsAtHomeTest {
         sized("d", "");
         sized("e", "");
         var builder = lazy().set("BERTH_LOAD_MODELS", "start").set("BERTH_MODELS_MEMORY", "130");
-        try (var server = builder.startWithoutWaiting();
-                var _ = endOfSpinning()) {
+        try (var server = builder.startWithoutWaiting()) {
             awaitNotes("modelFn");
             assertStatus(server.get("/ping"), 503, "the server is starting");
             HookProbe.endSpinning();
@@ -254,8 +238,7 @@ class ModelsAtHomeTest {
     void aModelThatAnswersNeverMakesWay() throws Exception {
         sized("busy", SPINNING_PREDICTION);
         sized("other", "");
-        try (var server = lazy().set("BERTH_MODELS_MEMORY", "80").start();
-                var _ = endOfSpinning()) {
+        try (var server = lazy().set("BERTH_MODELS_MEMORY", "80").start()) {
             var running = server.askAsync("busy", "a");
             awaitNotes("predictFn");
             assertStatus(
@@ -340,7 +323,6 @@ class ModelsAtHomeTest {
     void aNewVersionIsServedWithoutARestartAndRequestsEndOnTheOldOne() throws Exception {
         text("m", SPINNING_PREDICTION);
         try (var server = lazy().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start();
-                var _ = endOfSpinning();
                 var log = new CapturedLog()) {
             var running = server.askAsync("m", "a");
             awaitNotes("predictFn");
@@ -388,7 +370,6 @@ class ModelsAtHomeTest {
     void aDirectoryThatIsRemovedIsUnloaded() throws Exception {
         text("m", SPINNING_PREDICTION);
         try (var server = lazy().start();
-                var _ = endOfSpinning();
                 var log = new CapturedLog()) {
             var running = server.askAsync("m", "a");
             awaitNotes("predictFn");
