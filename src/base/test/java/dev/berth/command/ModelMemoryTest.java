@@ -10,7 +10,6 @@ import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InferenceHandler;
-import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.ModelContext;
 import dev.berth.memory.HostMemory;
 import dev.berth.metrics.ServingMetrics;
@@ -177,25 +176,6 @@ class ModelMemoryTest {
         }
     }
 
-    @Test
-    @Tag("MME-03")
-    void aLoadThatRunsOutOfMemoryIsA507() {
-        used(200);
-        assertShort(new OutOfMemoryError("Java heap space"), "Java heap space");
-        assertShort(new InsufficientMemoryException("gpu 0 is full"), "gpu 0 is full");
-        assertShort(new IllegalStateException(new InsufficientMemoryException("gpu 0 is full")), "gpu 0 is full");
-    }
-
-    @Test
-    void aLoadThatFailsForAnotherReasonKeepsIt() {
-        used(200);
-        var store = store(directory -> failing(new IllegalStateException("no key")));
-        assertThatThrownBy(() -> store.load("m", artifact))
-                .hasMessageContaining("no key")
-                .isInstanceOfSatisfying(
-                        ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.INTERNAL));
-    }
-
     /// As with a GPU, of which this machine has none: the weights are there and not in the host.
     @Test
     void withAGpuTheHostNeedsRoomForTheRest() {
@@ -210,25 +190,6 @@ class ModelMemoryTest {
         assertThat(devices).hasSize(2);
         assertThat(devices.getFirst().need().apply(file).kept()).isBetween(24 * MB, 48 * MB);
         assertThat(ArtifactLoader.devices(CPU)).isEmpty();
-    }
-
-    private void assertShort(Throwable thrown, String why) {
-        assertThatThrownBy(() -> store(directory -> failing(thrown)).load("m", artifact))
-                .hasMessage("model \"m\" ran out of memory while it was loaded: " + why)
-                .satisfies(ModelMemoryTest::isShort);
-    }
-
-    private static TextHandler failing(Throwable thrown) {
-        return new TextHandler() {
-            @Override
-            public Object modelFn(ModelContext context) throws Exception {
-                switch (thrown) {
-                    case Error error -> throw error;
-                    case Exception exception -> throw exception;
-                    default -> throw new AssertionError(thrown);
-                }
-            }
-        };
     }
 
     private static void isShort(Throwable thrown) {

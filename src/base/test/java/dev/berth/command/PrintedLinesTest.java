@@ -49,18 +49,6 @@ class PrintedLinesTest {
     }
 
     @Test
-    void aClosedStreamGoesOn() {
-        try (var captured = new CapturedLog()) {
-            out.close();
-            out.println("after");
-            assertThat(captured.events())
-                    .extracting(ILoggingEvent::getFormattedMessage)
-                    .containsExactly("after");
-            assertThat(out.checkError()).isFalse();
-        }
-    }
-
-    @Test
     void aLineThatIsNotEndedKeepsItsOwnIds() throws Exception {
         try (var captured = new CapturedLog()) {
             MDC.put("request_id", "one");

@@ -1,21 +1,20 @@
 package dev.berth.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.berth.memory.NativeHeap;
 import dev.berth.testing.CodeArtifact;
-import dev.berth.testing.HookProbe;
 import dev.berth.testing.TestServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// What models take, and what they leave behind.
 @Tag("slow")
@@ -29,11 +28,6 @@ class ModelsMemoryTest {
 
     @TempDir
     Path directory;
-
-    @BeforeEach
-    void reset() {
-        HookProbe.reset();
-    }
 
     /// A copy of the sample takes 35 MB, so what thirty loads leave behind is less than half of one.
     /// What the JVM itself allocates for other tests counts too, 14 MB once. By hand the whole
@@ -70,33 +64,6 @@ class ModelsMemoryTest {
         }
     }
 
-    /// Each time the sources are compiled and the classes loaded anew.
-    @Test
-    @Tag("MME-13")
-    void ownHooksMayBeLoadedAndUnloadedForEver() throws Exception {
-        var artifact = CodeArtifact.hooks(directory, """
-        private static final ThreadLocal<Object> LOCAL = new ThreadLocal<>();
-        { HookProbe.saw(Inference.class); }
-        @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
-          LOCAL.set(this);
-          return super.predictFn(records, model);
-        }
-        """);
-        try (var server = TestServer.ofModels().start()) {
-            for (int i = 0; i < 20; i++) {
-                assertThat(server.load("m", artifact.directory()).statusCode()).isEqualTo(200);
-                assertThat(server.ask("m", "a").body()).isEqualTo("A");
-                assertThat(server.unload("m").statusCode()).isEqualTo(200);
-            }
-            assertThat(HookProbe.LOADERS).hasSize(20);
-            await().untilAsserted(() -> {
-                System.gc();
-                assertThat(HookProbe.LOADERS)
-                        .allSatisfy(loader -> assertThat(loader.refersTo(null)).isTrue());
-            });
-        }
-    }
-
     @Test
     @Tag("MME-19")
     void aBatchThatTheAcceleratorHasNoMemoryForIs507() throws Exception {
@@ -116,19 +83,21 @@ class ModelsMemoryTest {
         }
     }
 
-    @Test
+    @ParameterizedTest
     @Tag("MME-03")
-    void aModelThatHasNoMemoryLeftWhileItIsLoadedIs507() throws Exception {
-        var artifact = CodeArtifact.hooks(directory, """
-        @Override public Object modelFn(ModelContext context) {
-          throw new InsufficientMemoryException("gpu 0 is full");
-        }
-        """);
+    @CsvSource(delimiter = '|', textBlock = """
+      new InsufficientMemoryException("gpu 0 is full")                            | gpu 0 is full
+      new IllegalStateException(new InsufficientMemoryException("gpu 0 is full")) | gpu 0 is full
+      new OutOfMemoryError("Java heap space")                                     | Java heap space
+      """)
+    void aModelThatHasNoMemoryLeftWhileItIsLoadedIs507(String thrown, String why) throws Exception {
+        var artifact = CodeArtifact.hooks(
+                directory, "@Override public Object modelFn(ModelContext context) { throw %s; }".formatted(thrown));
         try (var server = TestServer.ofModels().start()) {
             server.load("stays", TestServer.SAMPLE_ARTIFACT);
             var answer = server.load("m", artifact.directory());
             assertThat(answer.statusCode()).isEqualTo(507);
-            assertThat(answer.body()).contains("model \\\"m\\\" ran out of memory while it was loaded: gpu 0 is full");
+            assertThat(answer.body()).contains("model \\\"m\\\" ran out of memory while it was loaded: " + why);
             assertThat(server.ask("stays", QUESTION).body()).contains("Paris");
         }
     }

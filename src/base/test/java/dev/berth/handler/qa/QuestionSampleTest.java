@@ -16,6 +16,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// The artifact's own test, which the server takes before it is ready.
 class QuestionSampleTest {
@@ -32,37 +34,20 @@ class QuestionSampleTest {
         Files.writeString(artifact.resolve("sample.json"), QUESTION);
     }
 
-    @Test
-    void theAnswerOfTheTraceIsExpectedAgain() throws Exception {
-        respond(answers().path(0));
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-            assertThat(log.text()).doesNotContain("sample.json");
+    @ParameterizedTest
+    @CsvSource({"0,, false", "0, -1, true", "4,, true"})
+    void anotherScoreOrAnotherOfTheBestAnswersIsAWarning(int rank, Double score, boolean warns) throws Exception {
+        var traced = (ObjectNode) answers().path(rank);
+        if (score != null) {
+            traced.put("score", score);
         }
-    }
-
-    @Test
-    void anotherOfTheBestAnswersIsAWarning() throws Exception {
-        respond(answers().path(4));
+        respond(traced);
         try (var log = new CapturedLog();
                 var server = TestServer.artifact(artifact).start()) {
             assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-            assertThat(log.text())
-                    .contains("WARN sample.json: the model answers")
-                    .contains("still among the best 5");
-        }
-    }
-
-    @Test
-    void anotherScoreIsAWarning() throws Exception {
-        respond(((ObjectNode) answers().path(0)).put("score", -1));
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-            assertThat(log.text())
-                    .contains("WARN sample.json: the model answers")
-                    .contains("\"score\":-1");
+            assertThat(log.text().contains("WARN sample.json: the model answers"))
+                    .as(log.text())
+                    .isEqualTo(warns);
         }
     }
 

@@ -209,18 +209,10 @@ class ModelDirectoryTest {
     }
 
     @Test
-    void filesThatCannotBeSeenAreAProblemOfTheArtifact() throws Exception {
-        var files = ArtifactFiles.in(root.resolve("gone"));
-        assertThat(files.problem()).get().asString().contains("NoSuchFileException");
-        assertThat(files).isEqualTo(ArtifactFiles.in(root.resolve("gone")));
-    }
-
-    @Test
     void aLinkBackIsNoProblemOfTheArtifact() throws Exception {
         write("m/file", "1");
         Files.createSymbolicLink(root.resolve("m/again"), root.resolve("m"));
         var files = ArtifactFiles.in(root.resolve("m"));
-        assertThat(files.problem()).isEmpty();
         assertThat(files.stamps()).containsOnlyKeys(Path.of("file"));
         directory.look(true);
         enter();

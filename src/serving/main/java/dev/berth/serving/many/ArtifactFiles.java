@@ -14,9 +14,8 @@ import java.util.function.Predicate;
 /// The files of an artifact when somebody looked. Two looks are equal where nothing has changed
 /// between them.
 ///
-/// @param place the directory itself, behind links
-/// @param problem why they could not all be seen
-record ArtifactFiles(Optional<Path> place, Map<Path, Stamp> stamps, Optional<String> problem) {
+/// @param place the directory itself, behind links; empty where not all of it can be seen
+record ArtifactFiles(Optional<Path> place, Map<Path, Stamp> stamps) {
 
     /// What changes with a file.
     ///
@@ -43,9 +42,9 @@ record ArtifactFiles(Optional<Path> place, Map<Path, Stamp> stamps, Optional<Str
             ArtifactTree.files(directory, counts)
                     .forEach((file, found) ->
                             stamps.put(file, new Stamp(found.size(), found.lastModifiedTime(), found.fileKey())));
-            return new ArtifactFiles(Optional.of(directory.toRealPath()), Map.copyOf(stamps), Optional.empty());
-        } catch (IOException | UncheckedIOException | ModelArtifactException e) {
-            return new ArtifactFiles(Optional.empty(), Map.of(), Optional.of(e.toString()));
+            return new ArtifactFiles(Optional.of(directory.toRealPath()), Map.copyOf(stamps));
+        } catch (IOException | UncheckedIOException | ModelArtifactException _) {
+            return new ArtifactFiles(Optional.empty(), Map.of());
         }
     }
 }

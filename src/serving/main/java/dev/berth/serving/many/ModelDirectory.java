@@ -83,7 +83,7 @@ public final class ModelDirectory implements AutoCloseable {
     }
 
     /// Looks for models, loads as many as fit if it is to, and goes on looking.
-    public void start() throws InterruptedException {
+    public void start() {
         look(true);
         var names = new TreeSet<>(models.artifacts.keySet());
         if (isArtifact) {
