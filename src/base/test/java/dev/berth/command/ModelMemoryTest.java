@@ -3,27 +3,19 @@ package dev.berth.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.berth.batching.BatchLimits;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.hooks.Accelerator;
-import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.ModelContext;
 import dev.berth.memory.HostMemory;
-import dev.berth.metrics.ServingMetrics;
-import dev.berth.serving.ModelPlan;
-import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.hooks.FirstRequest;
-import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.ModelRoom;
-import dev.berth.serving.many.ModelStore;
-import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.testing.Gate;
 import dev.berth.testing.TestServer;
+import dev.berth.testing.ModelHost;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -43,9 +35,6 @@ import org.junit.jupiter.api.io.TempDir;
 class ModelMemoryTest {
 
     private static final long MB = 1L << 20;
-    private static final List<Accelerator> CPU = List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE));
-    private static final BatchLimits LIMITS =
-            new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300));
 
     @TempDir
     Path root;
@@ -53,20 +42,12 @@ class ModelMemoryTest {
     @TempDir
     Path artifact;
 
-    private final ServingMetrics metrics = new ServingMetrics();
-    private final HookLimits hooks = HookLimits.ofOneModel();
+    private final ModelHost host = new ModelHost();
     private ManyModels models;
-    private final Workers workers = Workers.on(CPU, metrics);
 
     @AfterEach
     void close() throws Exception {
-        if (models != null) {
-            models.close(Duration.ZERO);
-        }
-        try (metrics;
-                workers) {
-            // In this order.
-        }
+        host.close();
     }
 
     @Test
@@ -189,7 +170,7 @@ class ModelMemoryTest {
                 ArtifactLoader.devices(List.of(new Accelerator.Gpu(0), new Accelerator.Gpu(0), new Accelerator.Gpu(1)));
         assertThat(devices).hasSize(2);
         assertThat(devices.getFirst().need().apply(file).kept()).isBetween(24 * MB, 48 * MB);
-        assertThat(ArtifactLoader.devices(CPU)).isEmpty();
+        assertThat(ArtifactLoader.devices(ModelHost.CPU)).isEmpty();
     }
 
     private static void isShort(Throwable thrown) {
@@ -200,17 +181,11 @@ class ModelMemoryTest {
 
     private ManyModels store(Function<Path, InferenceHandler<?, ?, ?>> handler) {
         var room = new ModelRoom(
-                (model, directory, _) -> model.load(new ModelPlan<>(
-                        directory,
-                        handler.apply(directory),
-                        workers,
-                        LIMITS,
-                        FirstRequest.NONE,
-                        new SessionRoom(1, 1))),
-                ArtifactLoader.host(CPU, new HostMemory(root, () -> 0)),
-                ArtifactLoader.devices(CPU),
+                (model, directory, _) -> host.load(model, directory, handler.apply(directory)),
+                ArtifactLoader.host(ModelHost.CPU, new HostMemory(root, () -> 0)),
+                ArtifactLoader.devices(ModelHost.CPU),
                 OptionalLong.empty());
-        models = ManyModels.of(new ModelStore(hooks, metrics, room, Duration.ofMinutes(5), Duration.ofSeconds(10)));
+        models = ManyModels.of(host.store(room));
         return models;
     }
 

@@ -4,19 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.berth.batching.BatchLimits;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.Accelerator;
-import dev.berth.hooks.CpuProfile;
-import dev.berth.metrics.ServingMetrics;
-import dev.berth.serving.ModelPlan;
-import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.hooks.FirstRequest;
-import dev.berth.serving.hooks.HookLimits;
-import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.testing.CapturedLog;
+import dev.berth.testing.ModelHost;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -35,26 +27,15 @@ import org.junit.jupiter.api.io.TempDir;
 /// What a directory of models takes for an artifact that is whole. The test says when to look.
 class ModelDirectoryTest {
 
-    private static final BatchLimits LIMITS =
-            new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300));
-
     @TempDir
     Path root;
 
-    private final ServingMetrics metrics = new ServingMetrics();
-    private final HookLimits hooks = HookLimits.ofSeveralModels();
-    private final Workers workers = Workers.on(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), metrics);
+    private final ModelHost host = new ModelHost();
     private final List<String> loads = new CopyOnWriteArrayList<>();
-    private final ModelStore store = new ModelStore(
-            hooks,
-            metrics,
-            (model, directory, _) -> {
-                loads.add(Files.readString(directory.resolve("file")));
-                model.load(new ModelPlan<>(
-                        directory, new TextHandler(), workers, LIMITS, FirstRequest.NONE, new SessionRoom(1, 1)));
-            },
-            Duration.ofMinutes(5),
-            Duration.ofSeconds(10));
+    private final ModelStore store = host.store((model, directory, _) -> {
+        loads.add(Files.readString(directory.resolve("file")));
+        host.load(model, directory, new TextHandler());
+    });
     private ModelDirectory directory;
     private ManyModels models;
 
@@ -67,11 +48,7 @@ class ModelDirectoryTest {
     @AfterEach
     void close() throws Exception {
         directory.close();
-        models.close(Duration.ZERO);
-        try (metrics;
-                workers) {
-            // In this order.
-        }
+        host.close();
     }
 
     @Test

@@ -4,18 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.berth.batching.BatchLimits;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.Accelerator;
-import dev.berth.hooks.CpuProfile;
-import dev.berth.metrics.ServingMetrics;
-import dev.berth.serving.ModelPlan;
-import dev.berth.serving.Workers;
-import dev.berth.serving.hooks.FirstRequest;
-import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.many.ModelVersion.Artifact;
-import dev.berth.serving.sessions.SessionRoom;
+import dev.berth.testing.ModelHost;
 import dev.berth.testing.TextHandler;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,9 +24,7 @@ class ModelStoreTest {
 
     private static final Path NOWHERE = Path.of(".");
 
-    private final ServingMetrics metrics = new ServingMetrics();
-    private final HookLimits hooks = HookLimits.ofSeveralModels();
-    private final Workers workers = Workers.on(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), metrics);
+    private final ModelHost host = new ModelHost();
     private final List<String> inside = new CopyOnWriteArrayList<>();
     private final CountDownLatch end = new CountDownLatch(1);
     private ModelStore store;
@@ -42,11 +32,7 @@ class ModelStoreTest {
     @AfterEach
     void close() throws Exception {
         end.countDown();
-        ManyModels.of(store).close(Duration.ZERO);
-        try (metrics;
-                workers) {
-            // In this order.
-        }
+        host.close();
     }
 
     @Test
@@ -109,24 +95,15 @@ class ModelStoreTest {
 
     /// Models whose name begins with `hung` mind no interrupt.
     private ModelStore store(Duration patience) {
-        return new ModelStore(
-                hooks,
-                metrics,
+        return host.store(
                 (model, directory, _) -> {
                     inside.add(model.name());
                     do {
                         awaitEnd(model.name());
                     } while (model.name().startsWith("hung") && end.getCount() > 0);
-                    model.load(new ModelPlan<>(
-                            directory,
-                            new TextHandler(),
-                            workers,
-                            new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300)),
-                            FirstRequest.NONE,
-                            new SessionRoom(1, 1)));
+                    host.load(model, directory, new TextHandler());
                 },
-                patience,
-                Duration.ofSeconds(10));
+                patience);
     }
 
     private void awaitEnd(String name) throws InterruptedException {
