@@ -44,7 +44,7 @@ class QuestionAnsweringTest {
 
     @Test
     void anObjectIsAnsweredByAnObject() throws Exception {
-        var answer = json(ask("application/json", "application/json", BELL));
+        var answer = answer(BELL);
         assertThat(answer.isObject()).isTrue();
         assertThat(answer.path("answer").asText()).isEqualTo("Scotland");
         assertThat(answer.path("start").asInt()).isEqualTo(17);
@@ -54,7 +54,7 @@ class QuestionAnsweringTest {
 
     @Test
     void aListIsAnsweredByAListInItsOrder() throws Exception {
-        var answers = json(ask("application/json", "application/json", "[" + BOB + "," + BELL + "]"));
+        var answers = answer("[" + BOB + "," + BELL + "]");
         assertThat(answers).hasSize(2);
         assertThat(answers.path(0).path("answer").asText()).isEqualTo("Bob");
         assertThat(answers.path(1).path("answer").asText()).isEqualTo("Scotland");
@@ -64,11 +64,11 @@ class QuestionAnsweringTest {
     void severalQuestionsAboutOneContextAreAnsweredByAList() throws Exception {
         var born = "Bell was born in Scotland and lived in Canada.";
         var questions = "\"question\": [\"Where was Bell born?\", \"Where did Bell live?\"], \"context\": ";
-        var alone = json(ask("application/json", "application/json", BELL));
+        var alone = answer(BELL);
         for (var contexts : List.of('"' + born + '"', "[\"%s\", \"%s\"]".formatted(born, born))) {
             var object = "{%s%s}".formatted(questions, contexts);
             for (var body : List.of(object, "{\"inputs\": %s}".formatted(object))) {
-                var answers = json(ask("application/json", "application/json", body));
+                var answers = answer(body);
                 assertThat(answers).as(body).hasSize(2);
                 assertThat(answers.path(0)).isEqualTo(alone);
                 assertThat(answers.path(1).path("answer").asText()).isEqualTo("Canada");
@@ -84,22 +84,19 @@ class QuestionAnsweringTest {
     @Test
     @Tag("HOOK-06")
     void theBodyOfHuggingFaceIsReadWithItsParameters() throws Exception {
-        var one = json(ask("application/json", "application/json", "{\"inputs\": " + BELL + "}"));
+        var one = answer("{\"inputs\": " + BELL + "}");
         assertThat(one.path("answer").asText()).isEqualTo("Scotland");
-        var several = json(ask(
-                "application/json", "application/json", "{\"inputs\": " + BELL + ", \"parameters\": {\"top_k\": 3}}"));
+        var several = answer("{\"inputs\": " + BELL + ", \"parameters\": {\"top_k\": 3}}");
         assertThat(several).hasSize(3);
         assertThat(several.path(0)).isEqualTo(one);
-        var lists = json(ask(
-                "application/json",
-                "application/json",
-                "{\"inputs\": [" + BELL + "," + BOB + "], \"parameters\": {\"top_k\": 2, \"max_answer_len\": null}}"));
+        var lists = answer(
+                "{\"inputs\": [" + BELL + "," + BOB + "], \"parameters\": {\"top_k\": 2, \"max_answer_len\": null}}");
         assertThat(lists).hasSize(2).allSatisfy(list -> assertThat(list).hasSize(2));
     }
 
     @Test
     void offsetsCountCodePoints() throws Exception {
-        var answer = json(ask("application/json", "application/json", BOB));
+        var answer = answer(BOB);
         assertThat(answer.path("start").asInt()).isEqualTo("😀 Yesterday ".codePointCount(0, "😀 Yesterday ".length()));
     }
 
@@ -108,10 +105,8 @@ class QuestionAnsweringTest {
     void anAnswerFarIntoALongContextIsFound() throws Exception {
         var filler = count("", ", ", 5_000);
         var context = filler + "The treasure is buried under the old oak tree. " + filler;
-        var answer = json(ask(
-                "application/json",
-                "application/json",
-                JSON.writeValueAsString(Map.of("question", "Where is the treasure buried?", "context", context))));
+        var answer = answer(
+                JSON.writeValueAsString(Map.of("question", "Where is the treasure buried?", "context", context)));
         assertThat(answer.path("answer").asText()).contains("oak tree");
         assertThat(context.substring(
                         answer.path("start").asInt(), answer.path("end").asInt()))
@@ -120,11 +115,9 @@ class QuestionAnsweringTest {
 
     @Test
     void whereNoAnswerIsAllowedItMayWin() throws Exception {
-        var answer = json(ask(
-                "application/json",
-                "application/json",
+        var answer = answer(
                 "{\"inputs\": {\"question\": \"What is the boiling point of lead?\", \"context\": \"Tea is nice.\"},"
-                        + " \"parameters\": {\"handle_impossible_answer\": true, \"top_k\": 100}}"));
+                        + " \"parameters\": {\"handle_impossible_answer\": true, \"top_k\": 100}}");
         assertThat(answer.valueStream().filter(a -> a.path("answer").asText().isEmpty()))
                 .singleElement()
                 .satisfies(a -> assertThat(a.path("end").asInt()).isZero());
@@ -295,6 +288,10 @@ class QuestionAnsweringTest {
         return server.invoke(body, "Content-Type", contentType, "Accept", accept);
     }
 
+    private static JsonNode answer(String body) throws Exception {
+        return json(ask("application/json", "application/json", body));
+    }
+
     private static JsonNode json(HttpResponse<String> response) throws Exception {
         assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
         return JSON.readTree(response.body());
@@ -323,7 +320,7 @@ class QuestionAnsweringTest {
     @Test
     void parametersMayStandBesideTheQuestion() throws Exception {
         var body = "{\"question\": \"Who came?\", \"context\": \"Bob came.\", \"parameters\": {\"top_k\": 2}}";
-        assertThat(json(ask("application/json", "application/json", body))).hasSize(2);
+        assertThat(answer(body)).hasSize(2);
         assertThat(JSON.readTree(ask("application/jsonlines", "application/x-ndjson", body)
                         .body()))
                 .hasSize(2);
@@ -362,9 +359,7 @@ class QuestionAnsweringTest {
                 "Bell was born in Scotland. ".repeat(20),
                 "parameters",
                 Map.of("max_seq_len", 30));
-        assertThat(json(ask("application/json", "application/json", JSON.writeValueAsString(request)))
-                        .path("answer")
-                        .asText())
+        assertThat(answer(JSON.writeValueAsString(request)).path("answer").asText())
                 .isEqualTo("Scotland");
     }
 
@@ -376,10 +371,8 @@ class QuestionAnsweringTest {
         for (var filler : List.of(count("Sea 海も空も😀" + " ".repeat(20), ". ", 2100), ideographs())) {
             assertThat(filler).hasSizeGreaterThan(1 << 16);
             var context = filler + "Bell was born in Scotland.";
-            var answer = json(ask(
-                    "application/json",
-                    "application/json",
-                    JSON.writeValueAsString(Map.of("question", "Where was Bell born?", "context", context))));
+            var answer =
+                    answer(JSON.writeValueAsString(Map.of("question", "Where was Bell born?", "context", context)));
             int start = context.codePointCount(0, context.lastIndexOf("Scotland"));
             assertThat(answer.path("answer").asText()).isEqualTo("Scotland");
             assertThat(answer.path("start").asInt()).isEqualTo(start);

@@ -90,7 +90,7 @@ class TensorHandlerTest {
                 "[NaN, -Infinity]                | [null,null]"
             })
     void jsonIsAnsweredInItsOwnForm(String body, String answer) throws Exception {
-        assertAnswer(doubled, "application/json", "application/json", body, answer);
+        assertJson(doubled, body, answer);
     }
 
     /// As Python's `float()` reads them, and as its `json` and `csv` write them.
@@ -132,10 +132,8 @@ class TensorHandlerTest {
     @Test
     @Tag("TFS-03")
     void base64IsBytes() throws Exception {
-        assertAnswer(
+        assertJson(
                 doubled,
-                "application/json",
-                "application/json",
                 "{\"instances\": [{\"b64\": \"AQID\"}, {\"image_bytes\": {\"b64\": \"/w==\"}}]}",
                 "{\"predictions\":[[2,4,6],[254]]}");
     }
@@ -186,12 +184,8 @@ class TensorHandlerTest {
     void anEmptyBatchHasTheOutputsAndTheShapesOfTheModel() throws Exception {
         try (var server = TestServer.artifact(artifact("empty-batch", "sum-and-product.pt", TWO_INPUTS))
                 .start()) {
-            assertAnswer(
-                    server,
-                    "application/json",
-                    "application/json",
-                    "{\"inputs\": {\"left\": [], \"right\": []}}",
-                    "{\"outputs\":{\"product\":[],\"sum\":[]}}");
+            assertJson(
+                    server, "{\"inputs\": {\"left\": [], \"right\": []}}", "{\"outputs\":{\"product\":[],\"sum\":[]}}");
             server.invoke("{\"left\": [1, 2, 3], \"right\": [4, 5, 6]}");
             var npz = new LinkedHashMap<String, Tensor>();
             npz.put("left", Tensor.of(new float[0], 0, 3));
@@ -208,17 +202,10 @@ class TensorHandlerTest {
     void severalInputsAndOutputsHaveNames() throws Exception {
         var record = "{\"left\": [0.5, 1], \"right\": [2, 3]}";
         var answer = "{\"product\":[1.0,3.0],\"sum\":[2.5,4.0]}";
-        assertAnswer(twoInputs, "application/json", "application/json", record, answer);
-        assertAnswer(
+        assertJson(twoInputs, record, answer);
+        assertJson(twoInputs, "{\"instances\": [" + record + "]}", "{\"predictions\":[" + answer + "]}");
+        assertJson(
                 twoInputs,
-                "application/json",
-                "application/json",
-                "{\"instances\": [" + record + "]}",
-                "{\"predictions\":[" + answer + "]}");
-        assertAnswer(
-                twoInputs,
-                "application/json",
-                "application/json",
                 "{\"inputs\": {\"left\": [[1], [2]], \"right\": [[3], [4]]}}",
                 "{\"outputs\":{\"product\":[[3.0],[8.0]],\"sum\":[[4.0],[6.0]]}}");
         assertAnswer(twoInputs, "application/json", "text/csv", record, "1.0,3.0,2.5,4.0");
@@ -237,12 +224,7 @@ class TensorHandlerTest {
         {"format": 1, "files": [{"path": "sum-and-product.pt"}], "inputs": ["left", "right"], "outputs": ["sum", "product"]}""";
         try (var server = TestServer.artifact(artifact("sum-first", "sum-and-product.pt", json))
                 .start()) {
-            assertAnswer(
-                    server,
-                    "application/json",
-                    "application/json",
-                    "{\"left\": 2, \"right\": 5}",
-                    "{\"sum\":7.0,\"product\":10.0}");
+            assertJson(server, "{\"left\": 2, \"right\": 5}", "{\"sum\":7.0,\"product\":10.0}");
             assertAnswer(server, "application/json", "text/csv", "{\"left\": 2, \"right\": 5}", "7.0,10.0");
         }
     }
@@ -251,12 +233,7 @@ class TensorHandlerTest {
     void aModelWithoutAModelJsonHasTheNamesOfItsForward() throws Exception {
         try (var server = TestServer.artifact(artifact("no-json", "sum-and-product.pt", null))
                 .start()) {
-            assertAnswer(
-                    server,
-                    "application/json",
-                    "application/json",
-                    "{\"left\": 2, \"right\": 5}",
-                    "{\"product\":10.0,\"sum\":7.0}");
+            assertJson(server, "{\"left\": 2, \"right\": 5}", "{\"product\":10.0,\"sum\":7.0}");
             var npz = new LinkedHashMap<String, Tensor>();
             npz.put("right", Tensor.of(new long[] {3, 4}, 2));
             npz.put("left", Tensor.of(new long[] {1, 2}, 2));
@@ -430,7 +407,7 @@ class TensorHandlerTest {
                 // As JSON's numbers do, where float32 has no such one.
                 var large = Tensor.of(new long[] {(1 << 24) + 1, 0}, 1, 2);
                 assertThat(npy(server, large).floats()).containsExactly(1 << 24);
-                assertAnswer(server, "application/json", "application/json", "[[16777217, 0]]", "[[1.6777216E7]]");
+                assertJson(server, "[[16777217, 0]]", "[[1.6777216E7]]");
             }
         }
     }
@@ -441,7 +418,7 @@ class TensorHandlerTest {
         Files.writeString(sampled.resolve("sample.json"), "[[1, 2, 3], [4, 5, 6]]");
         for (var artifact : List.of(artifact("whole-unknown", "looked-up.pt", null), sampled)) {
             try (var server = TestServer.artifact(artifact).start()) {
-                assertAnswer(server, "application/json", "application/json", "[[1, 2], [3.0, 4]]", "[[2.0],[2.0]]");
+                assertJson(server, "[[1, 2], [3.0, 4]]", "[[2.0],[2.0]]");
                 assertAnswer(server, "text/csv", "application/json", "1,2,3", "[[3.0]]");
                 for (var type : List.of(ElementType.UINT8, ElementType.FLOAT16, ElementType.FLOAT64)) {
                     assertThat(npy(server, Tensor.of(new float[] {1, 2}, 1, 2).as(type))
@@ -483,12 +460,12 @@ class TensorHandlerTest {
             for (var csv : List.of("1,2", "b,a\n2,1")) {
                 assertAnswer(server, "text/csv", "text/csv", csv, "21.0");
             }
-            assertAnswer(server, "application/json", "application/json", "{\"b\": 2, \"a\": 1}", "[21.0]");
+            assertJson(server, "{\"b\": 2, \"a\": 1}", "[21.0]");
             for (var frame : List.of(
                     "{\"dataframe_split\": {\"columns\": [\"b\", \"a\"], \"data\": [[2, 1]]}}",
                     "{\"dataframe_split\": {\"columns\": [0, 1], \"data\": [[1, 2]]}}",
                     "{\"dataframe_records\": [{\"b\": 2, \"a\": 1}]}")) {
-                assertAnswer(server, "application/json", "application/json", frame, "{\"predictions\":[[21.0]]}");
+                assertJson(server, frame, "{\"predictions\":[[21.0]]}");
             }
             assertAnswer(server, "text/libsvm", "application/json", "1 1:2 0:1", "[[21.0]]");
         }
@@ -551,13 +528,13 @@ class TensorHandlerTest {
     void aShapeThatTheModelDoesNotTakeIsTheCallersFailureAlone() throws Exception {
         try (var server = TestServer.artifact(artifact("two-columns", "two-columns.pt", null))
                 .start()) {
-            assertAnswer(server, "application/json", "application/json", "[[1, 2], [3, 4]]", "[[21.0],[43.0]]");
+            assertJson(server, "[[1, 2], [3, 4]]", "[[21.0],[43.0]]");
             var response = server.invoke("[[1, 2, 3]]", "Content-Type", "application/json");
             assertThat(response.statusCode()).isEqualTo(400);
             assertThat(response.body())
                     .contains("the model does not take [float32[1, 3]]")
                     .doesNotContain("Traceback");
-            assertAnswer(server, "application/json", "application/json", "[[1, 0]]", "[[1.0]]");
+            assertJson(server, "[[1, 0]]", "[[1.0]]");
         }
     }
 
@@ -599,13 +576,8 @@ class TensorHandlerTest {
     void aModelWithoutAnAnswerForEachRowAnswersTheRequest() throws Exception {
         try (var server =
                 TestServer.artifact(artifact("summed-up", "summed-up.pt", null)).start()) {
-            assertAnswer(server, "application/json", "application/json", "[[1, 2], [3, 4]]", "10.0");
-            assertAnswer(
-                    server,
-                    "application/json",
-                    "application/json",
-                    "{\"instances\": [[1, 2], [3, 4]]}",
-                    "{\"predictions\":10.0}");
+            assertJson(server, "[[1, 2], [3, 4]]", "10.0");
+            assertJson(server, "{\"instances\": [[1, 2], [3, 4]]}", "{\"predictions\":10.0}");
             assertAnswer(server, "text/csv", "text/csv", "1,2\n3,4", "10.0");
             assertThat(npy(server, Tensor.of(new float[] {1, 2}, 2, 1))).isEqualTo(Tensor.of(new float[] {3}));
         }
@@ -713,6 +685,10 @@ class TensorHandlerTest {
         try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
             assertThatThrownBy(() -> server.server().awaitReady()).hasMessageContainingAll(problems);
         }
+    }
+
+    private static void assertJson(TestServer server, String body, String answer) throws Exception {
+        assertAnswer(server, "application/json", "application/json", body, answer);
     }
 
     private static void assertAnswer(TestServer server, String type, String accept, String body, String answer)

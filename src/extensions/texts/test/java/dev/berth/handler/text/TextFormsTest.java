@@ -2,7 +2,6 @@ package dev.berth.handler.text;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.TestServer;
@@ -10,15 +9,12 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /// Forms of requests and answers, and what is wrong with bad ones. `TaskTest` has the answers
 /// themselves.
@@ -146,71 +142,28 @@ class TextFormsTest {
         assertThat(response.body()).contains("'shape': (2, 16)");
     }
 
-    static List<Arguments> wrong() {
-        var classification = "text-classification-bert";
-        return List.of(
-                arguments(
-                        classification,
-                        "{'inputs': 7}",
-                        "inputs: found 7, expected a text or {'text': …, 'text_pair': …}"),
-                arguments(
-                        classification,
-                        "['a', null]",
-                        "[1]: found null, expected a text or {'text': …, 'text_pair': …}"),
-                arguments(classification, "{'text_pair': 'a'}", "body.text: found nothing, expected a text"),
-                arguments(
-                        classification,
-                        "{'inputs': 'a', 'parameters': {'top_k': 0}}",
-                        "parameters.top_k: found 0, expected a whole number of at least 1"),
-                arguments(
-                        classification,
-                        "{'inputs': 'a', 'parameters': {'topk': 1}}",
-                        "parameters: found the unknown parameter 'topk', expected top_k"),
-                arguments(
-                        classification,
-                        "{'inputs': 'a', 'parameters': {'temperature': 1}}",
-                        "parameters: found the unknown parameter 'temperature', expected one of top_k, function_to_apply, truncation"),
-                arguments(
-                        classification,
-                        "{'inputs': 'a', 'parameters': {'return_all_scores': true}}",
-                        "parameters: found the unknown parameter 'return_all_scores', expected 'top_k': null"),
-                arguments(
-                        "token-classification-bert",
-                        "{'inputs': 'a', 'parameters': {'grouped_entities': true}}",
-                        "parameters: found the unknown parameter 'grouped_entities', expected 'aggregation_strategy': 'simple'"),
-                arguments(
-                        "fill-mask-bert",
-                        "{'inputs': 'a [MASK]', 'parameters': {'grouped_entities': true}}",
-                        "parameters: found the unknown parameter 'grouped_entities', expected one of top_k, targets, truncation"),
-                arguments(
-                        classification,
-                        "{'inputs': 'a', 'parameters': {'function_to_apply': 'relu'}}",
-                        "parameters.function_to_apply: found the text 'relu', expected one of none, sigmoid, softmax"),
-                arguments(
-                        classification,
-                        "{'inputs': 'a', 'parameters': []}",
-                        "parameters: found a list, expected an object"),
-                arguments(
-                        "token-classification-bert",
-                        "{'inputs': {'text': 'a', 'text_pair': 'b'}}",
-                        "inputs.text_pair: found the text 'b', expected one text: this task takes no pairs"),
-                arguments(
-                        "token-classification-bert",
-                        "{'inputs': 'a', 'parameters': {'ignore_labels': [1]}}",
-                        "parameters.ignore_labels: found a list, expected a text or a list of texts"),
-                arguments(
-                        "fill-mask-bert",
-                        "{'inputs': 'The lamp.'}",
-                        "inputs: found no [MASK], expected one in the place that is to be filled in"),
-                arguments(
-                        "sentence-embeddings-bert",
-                        "{'inputs': 'a', 'parameters': {'normalize_embeddings': 1}}",
-                        "parameters.normalize_embeddings: found 1, expected true or false"));
-    }
-
     /// @param body and message with single quotes in the place of double ones
     @ParameterizedTest
-    @MethodSource("wrong")
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "text-classification-bert | {'inputs': 7} | inputs: found 7, expected a text or {'text': …, 'text_pair': …}",
+                "text-classification-bert | ['a', null] | [1]: found null, expected a text or {'text': …, 'text_pair': …}",
+                "text-classification-bert | {'text_pair': 'a'} | body.text: found nothing, expected a text",
+                "text-classification-bert | {'inputs': 'a', 'parameters': {'top_k': 0}} | parameters.top_k: found 0, expected a whole number of at least 1",
+                "text-classification-bert | {'inputs': 'a', 'parameters': {'topk': 1}} | parameters: found the unknown parameter 'topk', expected top_k",
+                "text-classification-bert | {'inputs': 'a', 'parameters': {'temperature': 1}} | parameters: found the unknown parameter 'temperature', expected one of top_k, function_to_apply, truncation",
+                "text-classification-bert | {'inputs': 'a', 'parameters': {'return_all_scores': true}} | parameters: found the unknown parameter 'return_all_scores', expected 'top_k': null",
+                "token-classification-bert | {'inputs': 'a', 'parameters': {'grouped_entities': true}} | parameters: found the unknown parameter 'grouped_entities', expected 'aggregation_strategy': 'simple'",
+                "fill-mask-bert | {'inputs': 'a [MASK]', 'parameters': {'grouped_entities': true}} | parameters: found the unknown parameter 'grouped_entities', expected one of top_k, targets, truncation",
+                "text-classification-bert | {'inputs': 'a', 'parameters': {'function_to_apply': 'relu'}} | parameters.function_to_apply: found the text 'relu', expected one of none, sigmoid, softmax",
+                "text-classification-bert | {'inputs': 'a', 'parameters': []} | parameters: found a list, expected an object",
+                "token-classification-bert | {'inputs': {'text': 'a', 'text_pair': 'b'}} | inputs.text_pair: found the text 'b', expected one text: this task takes no pairs",
+                "token-classification-bert | {'inputs': 'a', 'parameters': {'ignore_labels': [1]}} | parameters.ignore_labels: found a list, expected a text or a list of texts",
+                "fill-mask-bert | {'inputs': 'The lamp.'} | inputs: found no [MASK], expected one in the place that is to be filled in",
+                "sentence-embeddings-bert | {'inputs': 'a', 'parameters': {'normalize_embeddings': 1}} | parameters.normalize_embeddings: found 1, expected true or false"
+            })
     void whatIsWrongIsNamed(String artifact, String body, String message) throws Exception {
         var response = ask(artifact, "application/json", "application/json", body.replace('\'', '"'));
         assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
