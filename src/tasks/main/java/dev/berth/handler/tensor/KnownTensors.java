@@ -78,17 +78,23 @@ final class KnownTensors {
         try {
             return taking(batches, model);
         } catch (InvalidInputException e) {
-            var types = inputs.types();
-            return (types.isEmpty()
-                            ? Stream.of(ElementType.FLOAT32, ElementType.INT64)
-                                    .map(type -> Collections.nCopies(batches.size(), type))
-                            : Stream.of(types))
-                    .map(each -> inTypes(each, batches))
-                    .filter(each -> !each.equals(batches))
-                    .flatMap(each -> tried(each, model).stream())
-                    .findFirst()
-                    .orElseThrow(() -> new BadInputException(
-                            "the model does not take %s: %s".formatted(axes.given(batches), e.getMessage()), e));
+            var others = inputs.types().isEmpty()
+                    ? Stream.of(ElementType.FLOAT32, ElementType.INT64)
+                            .map(type -> Collections.nCopies(batches.size(), type))
+                            .toList()
+                    : List.of(inputs.types());
+            for (var types : others) {
+                try {
+                    var converted = inTypes(types, batches);
+                    if (!converted.equals(batches)) {
+                        return taking(converted, model);
+                    }
+                } catch (EngineException | BadInputException _) {
+                    // It does not take these either, or they do not hold the numbers.
+                }
+            }
+            throw new BadInputException(
+                    "the model does not take %s: %s".formatted(axes.given(batches), e.getMessage()), e);
         }
     }
 
@@ -98,24 +104,14 @@ final class KnownTensors {
         return outputs;
     }
 
-    private Optional<List<Tensor>> tried(List<Tensor> batches, Graph model) {
-        try {
-            return Optional.of(taking(batches, model));
-        } catch (EngineException _) {
-            return Optional.empty();
-        }
-    }
-
-    /// The same numbers in other types; themselves where these do not hold them.
+    /// The same numbers in other types.
+    ///
+    /// @throws BadInputException where those do not hold them
     private List<Tensor> inTypes(List<ElementType> types, List<Tensor> batches) {
         var others = new TensorInputs(List.of(), types);
-        try {
-            return IntStream.range(0, batches.size())
-                    .mapToObj(i -> others.converted(batches.get(i), i, onlyInput))
-                    .toList();
-        } catch (BadInputException _) {
-            return batches;
-        }
+        return IntStream.range(0, batches.size())
+                .mapToObj(i -> others.converted(batches.get(i), i, onlyInput))
+                .toList();
     }
 
     /// @param dimensions how many of them are those of records
