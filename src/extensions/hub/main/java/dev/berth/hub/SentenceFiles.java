@@ -3,12 +3,11 @@ package dev.berth.hub;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.content.Json;
 import dev.berth.json.JsonText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// What the files of sentence-transformers say of a model, as version 6.2 reads them. Each of their
@@ -24,58 +23,27 @@ final class SentenceFiles {
             .map("sentence_%s_config.json"::formatted)
             .toList();
 
-    /// The keys of a file.
-    ///
-    /// @param known applied, or without a meaning for `encode`
-    /// @param plain those with one value that needs nothing; another one is refused
-    private record Keys(Set<String> known, Map<String, Object> plain) {}
-
-    private static final Keys MODULE = new Keys(Set.of("idx", "name", "path", "type"), Map.of());
-
-    private static final Keys OF_SETTINGS = new Keys(
-            Set.of("__version__", "default_prompt_name", "prompts", "similarity_fn_name", "truncate_dim"),
-            Map.of("model_type", "SentenceTransformer"));
-
-    private static final Keys TRANSFORMER = new Keys(
-            Set.of(
-                    "do_lower_case",
-                    "document_length",
-                    "max_seq_length",
-                    "query_expansion",
-                    "query_length",
-                    "unpad_inputs"),
-            Map.of(
-                    "modality_config",
-                    Map.of("text", Map.of("method", "forward", "method_output_name", "last_hidden_state")),
-                    "module_output_name",
-                    "token_embeddings",
-                    "transformer_task",
-                    "feature-extraction",
-                    "processing_kwargs",
-                    Map.of()));
-
-    private static final Keys NORMALIZE = new Keys(
-            Set.of(),
-            Map.of(
-                    "module_input_name", "sentence_embedding",
-                    "module_output_name", "sentence_embedding"));
-
-    private static final String OLD_MODE = "pooling_mode_";
+    /// The keys of each kind of file: an empty list where one is applied or has no meaning for `encode`,
+    /// else the value that needs nothing. Another value is refused.
+    private static final JsonNode KEYS = Json.parse("""
+          {"module": {"idx": [], "name": [], "path": [], "type": []},
+           "settings": {"__version__": [], "default_prompt_name": [], "prompts": [], "similarity_fn_name": [],
+                        "truncate_dim": [], "model_type": ["SentenceTransformer"]},
+           "Transformer": {"do_lower_case": [], "document_length": [], "max_seq_length": [], "query_expansion": [],
+                           "query_length": [], "unpad_inputs": [], "module_output_name": ["token_embeddings"],
+                           "transformer_task": ["feature-extraction"], "processing_kwargs": [{}],
+                           "modality_config":
+                               [{"text": {"method": "forward", "method_output_name": "last_hidden_state"}}]},
+           "Pooling": {"embedding_dimension": [], "include_prompt": [], "pooling_mode": [],
+                       "word_embedding_dimension": [], "pooling_mode_cls_token": [], "pooling_mode_max_tokens": [],
+                       "pooling_mode_mean_tokens": [], "pooling_mode_mean_sqrt_len_tokens": [],
+                       "pooling_mode_weightedmean_tokens": [], "pooling_mode_lasttoken": []},
+           "Normalize": {"module_input_name": ["sentence_embedding"], "module_output_name": ["sentence_embedding"]}}
+          """, "keys");
 
     /// In the order in which vectors stand side by side where the old form has several.
     private static final List<String> MODES =
             List.of("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken");
-
-    private static final Keys POOLING = new Keys(
-            Stream.concat(
-                            MODES.stream().map(SentenceFiles::oldName),
-                            Stream.of(
-                                    "embedding_dimension",
-                                    "include_prompt",
-                                    "pooling_mode",
-                                    "word_embedding_dimension"))
-                    .collect(Collectors.toUnmodifiableSet()),
-            Map.of());
 
     private final HubModel model;
     private final List<String> warnings;
@@ -102,12 +70,12 @@ final class SentenceFiles {
     /// @throws ModelArtifactException when that can't be served
     List<String> describe(ObjectNode json, boolean isPooled) {
         var transformer = transformer(model);
-        check(transformerName(model), transformer, TRANSFORMER);
+        check(transformerName(model), transformer, "Transformer");
         if (transformer.path("do_lower_case").asBoolean()) {
             json.put("lowerCase", true);
         }
         var settings = model.json(SETTINGS);
-        check(SETTINGS, settings, OF_SETTINGS);
+        check(SETTINGS, settings, "settings");
         var prompt = prompt(settings);
         var steps = steps(isPooled, !prompt.isEmpty());
         if (!isPooled) {
@@ -146,7 +114,7 @@ final class SentenceFiles {
         }
         boolean normalises = false;
         for (var module : model.json(MODULES)) {
-            check(MODULES, module, MODULE);
+            check(MODULES, module, "module");
             var type = module.path("type").asText().replaceFirst(".*\\.", "");
             var path = module.path("path").asText();
             var file = path.isEmpty() ? "config.json" : path + "/config.json";
@@ -163,14 +131,14 @@ final class SentenceFiles {
                                 "%s: not found, and modules.json names it; copy it from the model that the ONNX file was made of"
                                         .formatted(file));
                     }
-                    check(file, config, POOLING);
+                    check(file, config, type);
                     checkPrompt(file, config, hasPrompt);
                     if (!isPooled) {
                         steps.addAll(modes(file, config));
                     }
                 }
                 case "Normalize" -> {
-                    check(file, model.json(file), NORMALIZE);
+                    check(file, model.json(file), type);
                     normalises = true;
                 }
                 default -> {
@@ -217,7 +185,7 @@ final class SentenceFiles {
     }
 
     private static String oldName(String mode) {
-        return OLD_MODE
+        return "pooling_mode_"
                 + switch (mode) {
                     case "cls" -> "cls_token";
                     case "max", "mean", "weightedmean" -> mode + "_tokens";
@@ -225,19 +193,19 @@ final class SentenceFiles {
                 };
     }
 
-    private void check(String file, JsonNode json, Keys keys) {
+    private void check(String file, JsonNode json, String kind) {
         json.properties().forEach(field -> {
             var value = field.getValue();
             var name = field.getKey();
+            var known = KEYS.path(kind).path(name);
             boolean saysNothing = value.isNull() || (value.isContainerNode() && value.isEmpty());
-            if (saysNothing || keys.known.contains(name)) {
+            if (saysNothing || (known.isArray() && known.isEmpty())) {
                 return;
             }
-            var plain = keys.plain.get(name);
-            if (plain == null) {
+            if (known.isMissingNode()) {
                 warnings.add("%s: %s: found %s, which is passed over".formatted(file, name, JsonText.write(value)));
-            } else if (!JsonText.tree(plain).equals(value)) {
-                throw refused(file, json, name, JsonText.write(plain));
+            } else if (!known.path(0).equals(value)) {
+                throw refused(file, json, name, JsonText.write(known.path(0)));
             }
         });
     }
