@@ -49,11 +49,6 @@ public final class InProcessModel implements AutoCloseable {
         try {
             deployment = Deployment.plan(config, Machine.current().withProcessors(cores));
             workers = Workers.on(deployment.workers(), metrics);
-        } catch (Throwable e) {
-            metrics.close();
-            throw e;
-        }
-        try {
             deployment.load(model, workers, Deployment.sessions(config));
         } catch (Throwable e) {
             close();

@@ -1,7 +1,6 @@
 package dev.berth.handler.task;
 
 import dev.berth.artifact.ModelArtifact;
-import dev.berth.artifact.ModelArtifactException;
 import dev.berth.engine.Graph;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ElementType;
@@ -13,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Predicate;
@@ -63,19 +63,13 @@ public final class RowModel {
     }
 
     /// @param outputs those that the task makes answers of
-    /// @throws ModelArtifactException when the artifact's model takes or returns something else. What
-    ///   it returns may have other names, if they are those of its file
+    /// @throws dev.berth.artifact.ModelArtifactException when the artifact's model takes or returns something else
     public static void check(ModelArtifact artifact, List<String> outputs) {
-        var problems = new ArrayList<String>();
-        if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()
-                || !INPUTS.containsAll(artifact.inputs())) {
-            problems.add("model.json: inputs: found %s, expected names among %s, each once"
-                    .formatted(artifact.inputs(), INPUTS));
-        }
-        TaskHandler.problemOfOutputs(artifact, outputs).ifPresent(problems::add);
-        if (!problems.isEmpty()) {
-            throw new ModelArtifactException(artifact.directory(), problems);
-        }
+        var inputs = artifact.inputs();
+        boolean areKnown =
+                INPUTS.containsAll(inputs) && inputs.stream().distinct().count() == inputs.size();
+        var problem = "model.json: inputs: found %s, expected names among %s, each once".formatted(inputs, INPUTS);
+        TaskHandler.check(artifact, areKnown ? Optional.empty() : Optional.of(problem), outputs);
     }
 
     /// The most tokens of a row.
@@ -88,7 +82,7 @@ public final class RowModel {
     /// @param example whose tokens they have
     /// @param fits whether a row is one of the task
     /// @param forward runs the model; for each row what it says of it
-    /// @throws ModelArtifactException when what it says of a row depends on the others
+    /// @throws dev.berth.artifact.ModelArtifactException when what it says of a row depends on the others
     public void warmUp(Row example, Predicate<Row> fits, Function<List<Row>, List<float[]>> forward) {
         for (var rows : warmUps(example)) {
             var _ = forward.apply(rows);

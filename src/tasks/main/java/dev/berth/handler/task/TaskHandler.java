@@ -26,6 +26,7 @@ import dev.berth.hooks.Signature.Column;
 import dev.berth.hooks.Tensor;
 import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -206,19 +207,26 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
                         request.accept());
     }
 
-    /// What is wrong with the outputs that `model.json` names, if anything. They are `expected`, or
-    /// as many of those that the file itself names, in the place of them.
+    /// Refuses an artifact whose model takes or returns something else than the task needs. Its outputs
+    /// are those that are expected, or as many of those that the file itself names, in the place of
+    /// them.
     ///
-    /// @param expected those that the task makes answers of
-    public static Optional<String> problemOfOutputs(TracedArtifact artifact, List<String> expected) {
+    /// @param problemOfInputs what is wrong with the inputs that `model.json` names, if anything
+    /// @param expected the outputs that the task makes answers of
+    /// @throws ModelArtifactException with everything that is wrong
+    public static void check(TracedArtifact artifact, Optional<String> problemOfInputs, List<String> expected) {
+        var problems = new ArrayList<String>();
+        problemOfInputs.ifPresent(problems::add);
         var found = artifact.outputs();
         var file = artifact.modelFiles().getFirst();
-        boolean fits = found.equals(expected)
-                || (found.size() == expected.size()
-                        && Engine.of(file).names(file).outputNames().containsAll(found));
-        return fits
-                ? Optional.empty()
-                : Optional.of("model.json: outputs: found %s, expected %s".formatted(found, expected));
+        boolean areNamed = found.size() == expected.size()
+                && Engine.of(file).names(file).outputNames().containsAll(found);
+        if (!found.equals(expected) && !areNamed) {
+            problems.add("model.json: outputs: found %s, expected %s".formatted(found, expected));
+        }
+        if (!problems.isEmpty()) {
+            throw new ModelArtifactException(artifact.directory(), problems);
+        }
     }
 
     /// Refuses a model whose rows depend on each other, where neither `model.json` says that they do

@@ -2,7 +2,6 @@ package dev.berth.handler.image;
 
 import com.fasterxml.jackson.databind.node.BinaryNode;
 import dev.berth.artifact.ImageArtifact;
-import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Base64Bytes;
 import dev.berth.content.Documents;
 import dev.berth.content.Fields;
@@ -20,8 +19,8 @@ import dev.berth.hooks.Signature.Column;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -57,7 +56,9 @@ public class ImageClassificationHandler extends TaskHandler<ImageModel, Tensor, 
 
     public ImageClassificationHandler(Path modelDirectory) {
         var artifact = ImageArtifact.open(modelDirectory);
-        check(artifact);
+        var inputs = artifact.inputs();
+        var problem = "model.json: inputs: found %s, expected one".formatted(inputs);
+        check(artifact, inputs.size() == 1 ? Optional.empty() : Optional.of(problem), List.of("logits"));
         var labels = Labels.of(artifact);
         super(
                 artifact,
@@ -119,16 +120,5 @@ public class ImageClassificationHandler extends TaskHandler<ImageModel, Tensor, 
                     return Labels.best(labels, parameters.function.of(outputs.get(i)), parameters.topK);
                 })
                 .toList();
-    }
-
-    private static void check(ImageArtifact artifact) {
-        var problems = new ArrayList<String>();
-        if (artifact.inputs().size() != 1) {
-            problems.add("model.json: inputs: found %s, expected one".formatted(artifact.inputs()));
-        }
-        problemOfOutputs(artifact, List.of("logits")).ifPresent(problems::add);
-        if (!problems.isEmpty()) {
-            throw new ModelArtifactException(artifact.directory(), problems);
-        }
     }
 }

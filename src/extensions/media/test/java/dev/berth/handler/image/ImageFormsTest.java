@@ -2,7 +2,6 @@ package dev.berth.handler.image;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -14,15 +13,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Base64;
-import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// Forms of requests and answers, and what is wrong with bad ones. `TaskTest` has the answers
@@ -128,37 +124,26 @@ class ImageFormsTest {
         }
     }
 
-    static List<Arguments> wrong() throws Exception {
-        var picture = base64("rgb.png");
-        return List.of(
-                arguments("{'inputs': 7}", "inputs: found 7, expected base64, as a text or as {'b64': '…'}"),
-                arguments(
-                        "['%s', null]".formatted(picture),
-                        "[1]: found null, expected base64, as a text or as {'b64': '…'}"),
-                arguments(
-                        "{'inputs': 'https://example.com/cat.png'}",
-                        "inputs: found the address 'https://example.com/cat.png', expected the bytes themselves in base64: nothing is fetched"),
-                arguments(
-                        "{'inputs': 'data:image/svg+xml,<svg/>'}",
-                        "inputs: found 'data:image/svg+xml,<svg/>', expected a data URL with ;base64,"),
-                arguments("{'inputs': 'cat.png'}", "inputs: not base64: Illegal base64 character 2e"),
-                arguments("{'inputs': ''}", "inputs: image: found no bytes, expected JPEG, PNG, GIF, BMP or WebP"),
-                arguments(
-                        "{'inputs': 'AAAA'}",
-                        "inputs: image: found the first bytes 00 00 00, expected JPEG, PNG, GIF, BMP or WebP"),
-                arguments(
-                        "{'inputs': '%s', 'parameters': {'top_k': 0}}".formatted(picture),
-                        "parameters.top_k: found 0, expected a whole number of at least 1"),
-                arguments(
-                        "{'inputs': '%s', 'parameters': {'timeout': 1}}".formatted(picture),
-                        "parameters: found the unknown parameter 'timeout', expected one of top_k, function_to_apply"));
-    }
-
-    /// @param body and message with single quotes in the place of double ones
+    /// @param body and message with single quotes in the place of double ones, and `%s` in that of a
+    ///   picture
     @ParameterizedTest
-    @MethodSource("wrong")
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "{'inputs': 7} | inputs: found 7, expected base64, as a text or as {'b64': '…'}",
+                "['%s', null] | [1]: found null, expected base64, as a text or as {'b64': '…'}",
+                "{'inputs': 'https://example.com/cat.png'} | inputs: found the address 'https://example.com/cat.png', expected the bytes themselves in base64: nothing is fetched",
+                "{'inputs': 'data:image/svg+xml,<svg/>'} | inputs: found 'data:image/svg+xml,<svg/>', expected a data URL with ;base64,",
+                "{'inputs': 'cat.png'} | inputs: not base64: Illegal base64 character 2e",
+                "{'inputs': ''} | inputs: image: found no bytes, expected JPEG, PNG, GIF, BMP or WebP",
+                "{'inputs': 'AAAA'} | inputs: image: found the first bytes 00 00 00, expected JPEG, PNG, GIF, BMP or WebP",
+                "{'inputs': '%s', 'parameters': {'top_k': 0}} | parameters.top_k: found 0, expected a whole number of at least 1",
+                "{'inputs': '%s', 'parameters': {'timeout': 1}} | parameters: found the unknown parameter 'timeout', expected one of top_k, function_to_apply"
+            })
     void whatIsWrongIsNamed(String body, String message) throws Exception {
-        var response = server.invoke(body.replace('\'', '"'), "Content-Type", "application/json");
+        var response = server.invoke(
+                body.replace('\'', '"').replace("%s", base64("rgb.png")), "Content-Type", "application/json");
         assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
         assertThat(JSON.readTree(response.body()).path("message").asText()).isEqualTo(message.replace('\'', '"'));
     }
@@ -219,59 +204,31 @@ class ImageFormsTest {
         return (ObjectNode) JSON.readTree(artifact.resolve("model.json").toFile());
     }
 
-    static List<Arguments> wrongArtifacts() {
-        return List.of(
-                arguments(
-                        "labels", null, "model.json: labels: found none, expected a name for each class of the model"),
-                arguments("labels", "['a cat']", "logits: found 6 of them, expected one for each of the 1 labels"),
-                arguments("outputs", "['scores']", "model.json: outputs: found [scores], expected [logits]"),
-                arguments("inputs", "['a', 'b']", "model.json: inputs: found [a, b], expected one"),
-                arguments("shapes", "'some'", "model.json: shapes: found \"some\", expected one of dynamic, compiled"),
-                arguments("target", "'inf2'", "model.json: shapes: found \"dynamic\", expected \"compiled\" for inf2"),
-                arguments(
-                        "files",
-                        "[{'path': 'model.pt'}, {'path': 'model.pt'}]",
-                        "model.json: files: found 2, expected one that takes every shape"),
-                arguments("image", null, "model.json: image: found nothing, expected an object; trace the model again"),
-                arguments(
-                        "image.crop",
-                        null,
-                        "found neither a crop nor a resize to a height and a width, expected pictures of one size"),
-                arguments(
-                        "image.crop",
-                        "{'height': 0, 'width': 8}",
-                        "model.json: image.crop.height: found 0, expected a whole number"),
-                arguments(
-                        "image.resize",
-                        "{'shorterSide': 'a'}",
-                        "model.json: image.resize.shorterSide: found \"a\", expected a whole"),
-                arguments(
-                        "image.filter",
-                        "'linear'",
-                        "model.json: image.filter: found \"linear\", expected one of nearest, box, bilinear"),
-                arguments(
-                        "image.pillow",
-                        "'new'",
-                        "model.json: image.pillow: found \"new\", expected a version such as \"12.3.0\""),
-                arguments("image.scale", "'a'", "model.json: image.scale: found \"a\", expected a number"),
-                arguments("image.mean", "[1, 2]", "model.json: image.mean: found a list, expected a list of 3 numbers"),
-                arguments(
-                        "image.deviation",
-                        "[1, 0, 1]",
-                        "model.json: image.deviation: found [1.0, 0.0, 1.0], expected no 0"),
-                arguments(
-                        "image.channels",
-                        "'hsv'",
-                        "model.json: image.channels: found \"hsv\", expected one of rgb, bgr"),
-                arguments(
-                        "parameters",
-                        "{'top_k': 'a'}",
-                        "model.json: parameters.top_k: found the text \"a\", expected a whole number"));
-    }
-
     /// @param field of `model.json`, or one of its `image`
     @ParameterizedTest
-    @MethodSource("wrongArtifacts")
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "labels |  | model.json: labels: found none, expected a name for each class of the model",
+                "labels | ['a cat'] | logits: found 6 of them, expected one for each of the 1 labels",
+                "outputs | ['scores'] | model.json: outputs: found [scores], expected [logits]",
+                "inputs | ['a', 'b'] | model.json: inputs: found [a, b], expected one",
+                "shapes | 'some' | model.json: shapes: found \"some\", expected one of dynamic, compiled",
+                "target | 'inf2' | model.json: shapes: found \"dynamic\", expected \"compiled\" for inf2",
+                "files | [{'path': 'model.pt'}, {'path': 'model.pt'}] | model.json: files: found 2, expected one that takes every shape",
+                "image |  | model.json: image: found nothing, expected an object; trace the model again",
+                "image.crop |  | found neither a crop nor a resize to a height and a width, expected pictures of one size",
+                "image.crop | {'height': 0, 'width': 8} | model.json: image.crop.height: found 0, expected a whole number",
+                "image.resize | {'shorterSide': 'a'} | model.json: image.resize.shorterSide: found \"a\", expected a whole",
+                "image.filter | 'linear' | model.json: image.filter: found \"linear\", expected one of nearest, box, bilinear",
+                "image.pillow | 'new' | model.json: image.pillow: found \"new\", expected a version such as \"12.3.0\"",
+                "image.scale | 'a' | model.json: image.scale: found \"a\", expected a number",
+                "image.mean | [1, 2] | model.json: image.mean: found a list, expected a list of 3 numbers",
+                "image.deviation | [1, 0, 1] | model.json: image.deviation: found [1.0, 0.0, 1.0], expected no 0",
+                "image.channels | 'hsv' | model.json: image.channels: found \"hsv\", expected one of rgb, bgr",
+                "parameters | {'top_k': 'a'} | model.json: parameters.top_k: found the text \"a\", expected a whole number"
+            })
     void aWrongArtifactIsRefusedAtStart(String field, String value, String message, @TempDir Path directory)
             throws Exception {
         var model = copied(ARTIFACT, directory);
