@@ -11,7 +11,11 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.apache.commons.text.StringEscapeUtils;
 
-/// CSV (RFC 4180) in and out. Quoted fields may hold commas, doubled quotes and line breaks.
+/// CSV (RFC 4180) in and out.
+///
+/// A quote at the beginning of a cell opens it, and the next one that is not doubled closes it;
+/// commas and line breaks in between are the cell's. A quote elsewhere is a character as any other:
+/// `6" pipe,3` has two cells.
 public final class Csv {
 
     private static final String ERROR = "ERROR: ";
@@ -29,25 +33,91 @@ public final class Csv {
         }
         RequestMemory.charge(HeapSize.CHARACTER * body.length());
         var rows = new ArrayList<String[]>();
-        var row = new ArrayList<String>();
-        for (var cells = new CsvText(body); cells.next(); ) {
-            row.add(value(cells.cell(), rows.size() + 1, row.size() + 1));
-            RequestMemory.charge(HeapSize.TEXT);
-            if (cells.endsRow()) {
-                RequestMemory.charge(HeapSize.LIST);
-                rows.add(row.toArray(String[]::new));
-                row.clear();
+        for (var row : split(body)) {
+            var cells = cells(row).toArray(String[]::new);
+            RequestMemory.charge(HeapSize.LIST);
+            for (int i = 0; i < cells.length; i++) {
+                try {
+                    cells[i] = value(cells[i]);
+                } catch (BadInputException e) {
+                    throw new BadInputException(
+                            "row %d, column %d: %s".formatted(rows.size() + 1, i + 1, e.getMessage()), e);
+                }
             }
+            rows.add(cells);
         }
         return rows;
     }
 
-    private static String value(String cell, int row, int column) {
-        try {
-            return CsvText.value(cell);
-        } catch (BadInputException e) {
-            throw new BadInputException("row %d, column %d: %s".formatted(row, column, e.getMessage()), e);
+    /// The rows as they stand in a text, with their line breaks. There is none behind the last line
+    /// break.
+    public static List<String> split(String text) {
+        var rows = new ArrayList<String>();
+        for (int start = 0, behind; start < text.length(); start = behind) {
+            int end = cellEnd(text, start);
+            while (end < text.length() && text.charAt(end) == ',') {
+                end = cellEnd(text, end + 1);
+            }
+            behind = Math.min(text.length(), end + 1);
+            RequestMemory.charge(HeapSize.TEXT);
+            rows.add(text.substring(start, behind));
         }
+        return rows;
+    }
+
+    /// The cells as they stand in a row.
+    public static List<String> cells(String row) {
+        var text = row.endsWith("\r\n")
+                ? row.substring(0, row.length() - 2)
+                : row.endsWith("\n") ? row.substring(0, row.length() - 1) : row;
+        var cells = new ArrayList<String>();
+        for (int start = 0; start <= text.length(); ) {
+            int end = cellEnd(text, start);
+            RequestMemory.charge(HeapSize.TEXT);
+            cells.add(text.substring(start, end));
+            start = end + 1;
+        }
+        return cells;
+    }
+
+    /// What a cell holds.
+    ///
+    /// @throws BadInputException when its quotes are not those of one cell
+    public static String value(String cell) {
+        if (!cell.startsWith("\"")) {
+            return cell;
+        }
+        int close = closingQuote(cell, 0);
+        if (close < 0) {
+            throw new BadInputException("found %s, expected a second quote at its end".formatted(Excerpt.quoted(cell)));
+        }
+        var behind = cell.substring(close + 1);
+        if (!behind.isBlank()) {
+            throw new BadInputException(
+                    "found %s behind the second quote, expected a comma".formatted(Excerpt.quoted(behind)));
+        }
+        return cell.substring(1, close).replace("\"\"", "\"");
+    }
+
+    /// Where the comma, the line break or the end behind a cell is.
+    private static int cellEnd(String text, int start) {
+        int end = start;
+        if (text.startsWith("\"", start)) {
+            int close = closingQuote(text, start);
+            end = close < 0 ? text.length() : close;
+        }
+        while (end < text.length() && text.charAt(end) != ',' && text.charAt(end) != '\n') {
+            end++;
+        }
+        return end;
+    }
+
+    private static int closingQuote(String text, int open) {
+        int quote = text.indexOf('"', open + 1);
+        while (quote >= 0 && text.startsWith("\"", quote + 1)) {
+            quote = text.indexOf('"', quote + 2);
+        }
+        return quote;
     }
 
     /// Rows of cells, which are quoted where they have to be; each ends in a line break. None is a

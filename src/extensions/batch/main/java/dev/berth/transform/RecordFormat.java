@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.content.Csv;
-import dev.berth.content.CsvText;
 import dev.berth.content.JsonLines;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
@@ -33,10 +32,10 @@ enum RecordFormat {
                 throw new BadInputException("found a blank line, expected a row of CSV");
             }
             var row = NODES.arrayNode();
-            for (var cell : CsvText.cells(text)) {
+            for (var cell : Csv.cells(text)) {
                 row.add(cell);
                 try {
-                    CsvText.value(cell);
+                    Csv.value(cell);
                 } catch (BadInputException e) {
                     throw new BadInputException("column %d: %s".formatted(row.size(), e.getMessage()), e);
                 }
@@ -47,7 +46,7 @@ enum RecordFormat {
         // A row may have line breaks between quotes.
         @Override
         List<String> records(String text) {
-            return CsvText.rows(text);
+            return Csv.split(text);
         }
 
         // The row's columns followed by those of the answer.

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class CsvTextTest {
+class CsvTest {
 
     @ParameterizedTest
     @CsvSource(
@@ -41,9 +41,9 @@ class CsvTextTest {
 
     @Test
     void theTextOfRowsIsThatOfTheWhole() {
-        assertThat(CsvText.rows("\n\"a\nb\",c\r\n\n,")).containsExactly("\n", "\"a\nb\",c\r\n", "\n", ",");
-        assertThat(CsvText.rows("")).isEmpty();
-        assertThat(CsvText.cells("\"a,b\",\"c\" ,\r\n")).containsExactly("\"a,b\"", "\"c\" ", "");
+        assertThat(Csv.split("\n\"a\nb\",c\r\n\n,")).containsExactly("\n", "\"a\nb\",c\r\n", "\n", ",");
+        assertThat(Csv.split("")).isEmpty();
+        assertThat(Csv.cells("\"a,b\",\"c\" ,\r\n")).containsExactly("\"a,b\"", "\"c\" ", "");
     }
 
     @Test
