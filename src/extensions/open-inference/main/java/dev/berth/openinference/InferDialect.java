@@ -1,6 +1,7 @@
 package dev.berth.openinference;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.google.protobuf.UnsafeByteOperations;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Json;
 import dev.berth.content.Npy;
@@ -11,11 +12,13 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Tensor;
+import dev.berth.json.JsonText;
 import dev.berth.memory.RequestMemory;
 import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedModel;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,7 +46,7 @@ final class InferDialect implements Dialect {
     private final Messages messages;
     private final ServedModel.Visit visit;
     private final List<MediaType> requestTypes;
-    private volatile InferRequest request;
+    private volatile Messages.Request request;
 
     /// How many records the request is; 0: its only element is a body.
     private volatile int records;
@@ -81,7 +84,7 @@ final class InferDialect implements Dialect {
             requireReadable(whole.get());
             InferParameters.known(parameters, List.of(), "parameters");
             var bytes = ((InferTensor.Bytes) inputs.getFirst()).elements().getFirst();
-            return body(asked, whole.get(), whole.get().withoutParameters(), bytes);
+            return body(asked, whole.get(), whole.get().withoutParameters(), bytes.newInput());
         }
         records = InferRecords.rows(inputs.getFirst());
         check(inputs, signature.inputs());
@@ -89,7 +92,7 @@ final class InferDialect implements Dialect {
         if (areTensors) {
             InferParameters.known(parameters, List.of(), "parameters");
             if (inputs.stream().allMatch(InferTensor.Numbers.class::isInstance)) {
-                return body(asked, MediaType.NPZ, MediaType.JSON, archive(inputs));
+                return body(asked, MediaType.NPZ, MediaType.JSON, new ByteArrayInputStream(archive(inputs)));
             }
         }
         requireReadable(MediaType.JSON);
@@ -99,17 +102,17 @@ final class InferDialect implements Dialect {
         if (!parameters.isEmpty()) {
             json.put("parameters", parameters);
         }
-        var text = Json.write(areTensors || !parameters.isEmpty() ? json : rows);
-        return body(asked, MediaType.JSON, MediaType.JSON, text.getBytes(StandardCharsets.UTF_8));
+        var text = JsonText.bytes(areTensors || !parameters.isEmpty() ? json : rows);
+        return body(asked, MediaType.JSON, MediaType.JSON, new ByteArrayInputStream(text));
     }
 
     /// @param any what the answer is to be where the hooks write anything
-    private InvocationRequest body(InvocationRequest asked, MediaType contentType, MediaType any, byte[] bytes) {
+    private InvocationRequest body(InvocationRequest asked, MediaType contentType, MediaType any, InputStream body) {
         var responseTypes = visit.facts().responseTypes();
         var accept = responseTypes.isEmpty()
                 ? any
                 : ANSWERS.stream().filter(responseTypes::contains).findFirst().orElseGet(responseTypes::getFirst);
-        return asked.withTypes(contentType, accept).withBody(new ByteArrayInputStream(bytes));
+        return asked.withTypes(contentType, accept).withBody(body);
     }
 
     /// The type of a body that is the only element of the only input. One called `content` is JSON by
@@ -201,7 +204,7 @@ final class InferDialect implements Dialect {
         return List.of(new InferTensor.Bytes(
                 CONTENT,
                 new int[] {1},
-                List.of(answer.body()),
+                List.of(UnsafeByteOperations.unsafeWrap(answer.body())),
                 Optional.of(answer.contentType().toString())));
     }
 

@@ -1,5 +1,7 @@
 package dev.berth.openinference;
 
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
@@ -52,7 +54,7 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
         return new InferTensor.Numbers(name, numbers.reshape(shape));
     }
 
-    InferTensor of(List<byte[]> elements) {
+    InferTensor of(List<ByteString> elements) {
         return new InferTensor.Bytes(name, shape, elements, contentType);
     }
 
@@ -81,8 +83,8 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
         }
     }
 
-    private List<byte[]> elements(ByteBuffer raw) {
-        var elements = new ArrayList<byte[]>();
+    private List<ByteString> elements(ByteBuffer raw) {
+        var elements = new ArrayList<ByteString>();
         while (raw.remaining() >= Integer.BYTES && elements.size() < size) {
             int length = raw.getInt();
             if (length < 0 || length > raw.remaining()) {
@@ -90,10 +92,9 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
                         "%s: found %d as the length of element %d, expected at most the %d bytes that are left"
                                 .formatted(place, Integer.toUnsignedLong(length), elements.size(), raw.remaining()));
             }
-            RequestMemory.charge(InferTensor.ELEMENT + length);
-            var element = new byte[length];
-            raw.get(element);
-            elements.add(element);
+            RequestMemory.charge(InferTensor.ELEMENT);
+            elements.add(UnsafeByteOperations.unsafeWrap(raw.slice(raw.position(), length)));
+            raw.position(raw.position() + length);
         }
         if (elements.size() != size || raw.hasRemaining()) {
             throw new BadInputException("%s: found %d elements and %d bytes behind them, expected %d elements of BYTES"

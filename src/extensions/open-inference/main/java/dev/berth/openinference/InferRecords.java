@@ -1,13 +1,12 @@
 package dev.berth.openinference;
 
+import com.google.protobuf.ByteString;
 import dev.berth.content.JsonTensors;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
-import dev.berth.http.CallerText;
 import dev.berth.memory.RequestMemory;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -80,7 +79,7 @@ final class InferRecords {
     }
 
     /// Bytes that are no text go in base64, as hooks take pictures.
-    private static String text(byte[] element) {
-        return CallerText.ofUtf8(element).orElseGet(() -> Base64.getEncoder().encodeToString(element));
+    private static String text(ByteString element) {
+        return element.isValidUtf8() ? element.toStringUtf8() : InferTensor.base64(element);
     }
 }

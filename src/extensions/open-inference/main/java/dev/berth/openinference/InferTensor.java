@@ -1,9 +1,11 @@
 package dev.berth.openinference;
 
+import com.google.protobuf.ByteString;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 
@@ -25,6 +27,10 @@ sealed interface InferTensor {
     /// The elements as the protocol has them outside of JSON and of typed contents: little-endian,
     /// and each of BYTES behind its length in 4 bytes.
     ByteBuffer raw();
+
+    static String base64(ByteString element) {
+        return Base64.getEncoder().encodeToString(element.toByteArray());
+    }
 
     /// Numbers.
     record Numbers(String name, Tensor tensor) implements InferTensor {
@@ -51,7 +57,8 @@ sealed interface InferTensor {
     }
 
     /// Texts or bytes.
-    record Bytes(String name, int[] shape, List<byte[]> elements, Optional<String> contentType) implements InferTensor {
+    record Bytes(String name, int[] shape, List<ByteString> elements, Optional<String> contentType)
+            implements InferTensor {
 
         @Override
         public Datatype datatype() {
@@ -60,7 +67,7 @@ sealed interface InferTensor {
 
         /// All bytes of all elements.
         long length() {
-            return elements.stream().mapToLong(element -> element.length).sum();
+            return elements.stream().mapToLong(ByteString::size).sum();
         }
 
         @Override
@@ -68,7 +75,7 @@ sealed interface InferTensor {
             int length = Math.toIntExact(length() + (long) Integer.BYTES * elements.size());
             RequestMemory.charge(length);
             var raw = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-            elements.forEach(element -> raw.putInt(element.length).put(element));
+            elements.forEach(element -> element.copyTo(raw.putInt(element.size())));
             return raw.flip();
         }
     }

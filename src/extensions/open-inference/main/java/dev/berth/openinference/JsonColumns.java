@@ -2,12 +2,12 @@ package dev.berth.openinference;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.google.protobuf.ByteString;
 import dev.berth.content.Json;
 import dev.berth.content.JsonTensors;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Signature;
 import dev.berth.memory.RequestMemory;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -141,8 +141,8 @@ final class JsonColumns {
                 JSON);
     }
 
-    private static byte[] bytes(String text) {
+    private static ByteString bytes(String text) {
         RequestMemory.charge(InferTensor.ELEMENT + 3L * text.length());
-        return text.getBytes(StandardCharsets.UTF_8);
+        return ByteString.copyFromUtf8(text);
     }
 }

@@ -7,6 +7,7 @@ import static dev.berth.openinference.InferParameters.CONTENT_TYPE;
 import static dev.berth.openinference.InferParameters.OF_OUTPUTS;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.google.protobuf.ByteString;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Json;
 import dev.berth.content.JsonTensors;
@@ -14,7 +15,6 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.http.CallerText;
 import dev.berth.http.NamedModels;
 import dev.berth.memory.RequestMemory;
 import java.io.ByteArrayInputStream;
@@ -22,7 +22,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -60,7 +59,7 @@ final class JsonMessages implements Messages {
     }
 
     @Override
-    public InferRequest read(InvocationRequest asked) throws IOException {
+    public Request read(InvocationRequest asked) throws IOException {
         var bytes = asked.bytes();
         int length = headerLength.orElse(bytes.length);
         if (length > bytes.length) {
@@ -84,7 +83,7 @@ final class JsonMessages implements Messages {
         var parameters = parameters(body, "parameters");
         id = body.has("id") ? Optional.of(text(body.path("id"), "id")) : Optional.empty();
         isBinary = Boolean.TRUE.equals(parameters.get(BINARY_DATA_OUTPUT));
-        return new InferRequest(inputs, parameters, wanted(body));
+        return new Request(inputs, parameters, wanted(body));
     }
 
     private static InferTensor input(JsonNode input, String place, ByteBuffer binary) {
@@ -119,20 +118,20 @@ final class JsonMessages implements Messages {
             header.requireSize(tensor.size(), "data");
             return header.of(tensor);
         }
-        var elements = new ArrayList<byte[]>();
+        var elements = new ArrayList<ByteString>();
         addTexts(data, elements, place);
         header.requireSize(elements.size(), "data");
         return header.of(elements);
     }
 
-    private static void addTexts(JsonNode value, List<byte[]> elements, String place) {
+    private static void addTexts(JsonNode value, List<ByteString> elements, String place) {
         if (value.isArray()) {
             value.forEach(element -> addTexts(element, elements, place));
             return;
         }
         var text = text(value, "%s[%d]".formatted(place, elements.size()));
         RequestMemory.charge(InferTensor.ELEMENT + 3L * text.length());
-        elements.add(text.getBytes(StandardCharsets.UTF_8));
+        elements.add(ByteString.copyFromUtf8(text));
     }
 
     private List<String> wanted(JsonNode body) {
@@ -201,14 +200,13 @@ final class JsonMessages implements Messages {
             }
             case InferTensor.Bytes bytes -> {
                 RequestMemory.charge(4L * bytes.length());
-                var texts = bytes.elements().stream().map(CallerText::ofUtf8).toList();
-                if (texts.stream().allMatch(Optional::isPresent)) {
-                    yield texts.stream().map(Optional::get).toList();
+                if (bytes.elements().stream().allMatch(ByteString::isValidUtf8)) {
+                    yield bytes.elements().stream()
+                            .map(ByteString::toStringUtf8)
+                            .toList();
                 }
                 parameters.putIfAbsent(CONTENT_TYPE, BASE64);
-                yield bytes.elements().stream()
-                        .map(Base64.getEncoder()::encodeToString)
-                        .toList();
+                yield bytes.elements().stream().map(InferTensor::base64).toList();
             }
         };
     }

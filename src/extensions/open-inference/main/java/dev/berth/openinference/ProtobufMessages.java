@@ -32,7 +32,7 @@ final class ProtobufMessages implements Messages {
     }
 
     @Override
-    public InferRequest read(InvocationRequest asked) throws IOException {
+    public Request read(InvocationRequest asked) throws IOException {
         var body = UnsafeByteOperations.unsafeWrap(asked.bytes());
         try {
             MessageMemory.charge(body.newCodedInput(), Inference.ModelInferRequest.getDescriptor());
@@ -44,7 +44,7 @@ final class ProtobufMessages implements Messages {
         }
     }
 
-    private InferRequest read(Inference.ModelInferRequest message) {
+    private Request read(Inference.ModelInferRequest message) {
         id = message.getId();
         var wanted = new ArrayList<String>();
         for (var output : message.getOutputsList()) {
@@ -54,7 +54,7 @@ final class ProtobufMessages implements Messages {
                     "outputs[%d].parameters".formatted(wanted.size()));
             wanted.add(output.getName());
         }
-        return new InferRequest(inputs(message), parameters(message.getParametersMap()), wanted);
+        return new Request(inputs(message), parameters(message.getParametersMap()), wanted);
     }
 
     private List<InferTensor> inputs(Inference.ModelInferRequest message) {

@@ -1,7 +1,5 @@
 package dev.berth.openinference;
 
-import com.google.protobuf.ByteString;
-import com.google.protobuf.UnsafeByteOperations;
 import dev.berth.content.TensorInputs;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
@@ -31,13 +29,8 @@ final class TypedContents {
         var values = fields.values().stream().findFirst().map(List.class::cast).orElse(List.of());
         header.requireSize(values.size(), "contents");
         return header.datatype().type().isEmpty()
-                ? header.of(elements(contents.getBytesContentsList()))
+                ? header.of(contents.getBytesContentsList())
                 : header.of(numbers(header, values));
-    }
-
-    private static List<byte[]> elements(List<ByteString> elements) {
-        elements.forEach(element -> RequestMemory.charge(InferTensor.ELEMENT + element.size()));
-        return elements.stream().map(ByteString::toByteArray).toList();
     }
 
     private static Tensor numbers(InferHeader header, List<?> values) {
@@ -69,8 +62,7 @@ final class TypedContents {
     static InferTensorContents of(InferTensor tensor) {
         var contents = InferTensorContents.newBuilder();
         switch (tensor) {
-            case InferTensor.Bytes bytes ->
-                bytes.elements().stream().map(UnsafeByteOperations::unsafeWrap).forEach(contents::addBytesContents);
+            case InferTensor.Bytes bytes -> contents.addAllBytesContents(bytes.elements());
             case InferTensor.Numbers(var _, var numbers) -> {
                 RequestMemory.charge(32L * numbers.size());
                 switch (tensor.datatype()) {
