@@ -3,6 +3,7 @@ package dev.berth.engine.torch;
 import ai.djl.Device;
 import ai.djl.util.cuda.CudaUtils;
 import dev.berth.artifact.Target;
+import dev.berth.artifact.code.Thrown;
 import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.EngineGraph;
@@ -12,6 +13,7 @@ import dev.berth.memory.Footprint;
 import dev.berth.memory.MemoryReading;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -47,7 +49,7 @@ public final class Torch implements Engine {
 
     @Override
     public void preload() {
-        Thread.ofPlatform().name("berth-engine").daemon().start(Started::await);
+        Thread.ofPlatform().name("berth-engine").daemon().start(() -> Objects.requireNonNull(Started.ONCE));
     }
 
     @Override
@@ -100,41 +102,33 @@ public final class Torch implements Engine {
     }
 
     private static ai.djl.engine.Engine engine() {
-        if (Started.ENGINE == null) {
-            throw Started.PROBLEM;
+        if (Started.ONCE.problem != null) {
+            throw Started.ONCE.problem;
         }
-        return Started.ENGINE;
+        return Started.ONCE.engine;
     }
 
     /// The engine, or why it does not start. A second attempt would fail for another reason, because
     /// the first one has left half of it behind.
-    private static final class Started {
-        static final ai.djl.engine.Engine ENGINE;
-        static final EngineException PROBLEM;
+    private record Started(ai.djl.engine.Engine engine, EngineException problem) {
 
-        static {
-            ai.djl.engine.Engine engine = null;
-            EngineException problem = null;
+        static final Started ONCE = start();
+
+        private static Started start() {
             try {
                 Libtorch.check(Libtorch.directories());
-                engine = ai.djl.engine.Engine.getEngine("PyTorch");
+                var engine = ai.djl.engine.Engine.getEngine("PyTorch");
                 if (System.getProperty("os.arch").equals("aarch64")) {
                     Libtorch.useInt8Kernels(Libtorch.QNNPACK);
                 }
+                return new Started(engine, null);
             } catch (EngineException e) {
-                problem = e;
+                return new Started(null, e);
             } catch (ai.djl.engine.EngineException e) {
-                Throwable first = e;
-                while (first.getCause() != null) {
-                    first = first.getCause();
-                }
-                problem = new EngineException("libtorch can't be loaded: " + TorchFailure.message(first), e);
+                var first = Thrown.chain(e).reduce(e, (_, cause) -> cause);
+                return new Started(
+                        null, new EngineException("libtorch can't be loaded: " + TorchFailure.message(first), e));
             }
-            ENGINE = engine;
-            PROBLEM = problem;
         }
-
-        /// Returns when this class is initialised.
-        static void await() {}
     }
 }

@@ -50,7 +50,6 @@ final class TorchFailure {
         return isAboutInputs(message) ? new InvalidInputException(failed, e) : new EngineException(failed, e);
     }
 
-    /// Whether an accelerator or the host had no memory.
     static boolean isShortage(Exception e) {
         return OUT_OF_MEMORY.matcher(message(e)).find();
     }

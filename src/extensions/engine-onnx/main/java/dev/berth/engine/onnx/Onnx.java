@@ -4,6 +4,7 @@ import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtLoggingLevel;
 import dev.berth.artifact.Target;
+import dev.berth.artifact.code.Thrown;
 import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.EngineGraph;
@@ -16,6 +17,7 @@ import java.lang.foreign.SymbolLookup;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
@@ -49,7 +51,7 @@ public final class Onnx implements Engine {
 
     @Override
     public void preload() {
-        Thread.ofPlatform().name("berth-engine").daemon().start(Started::await);
+        Thread.ofPlatform().name("berth-engine").daemon().start(() -> Objects.requireNonNull(Started.ONCE));
     }
 
     // Native access is what this class is for; the launcher allows it.
@@ -101,44 +103,31 @@ public final class Onnx implements Engine {
     }
 
     private static OrtEnvironment environment() {
-        if (Started.ENVIRONMENT == null) {
-            throw Started.PROBLEM;
+        if (Started.ONCE.problem != null) {
+            throw Started.ONCE.problem;
         }
-        return Started.ENVIRONMENT;
+        return Started.ONCE.environment;
     }
 
     /// The library, or why it can't be loaded.
-    private static final class Started {
-        static final OrtEnvironment ENVIRONMENT;
-        static final EngineException PROBLEM;
+    private record Started(OrtEnvironment environment, EngineException problem) {
 
-        static {
-            OrtEnvironment environment = null;
-            EngineException problem = null;
+        static final Started ONCE = start();
+
+        private static Started start() {
             try (var _ = OnnxLibraries.unpack()) {
                 // What fails is thrown too, so stderr need not have it.
-                environment = OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "berth");
+                var environment = OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "berth");
                 environment.setTelemetry(false);
+                return new Started(environment, null);
             } catch (IOException | OrtException | LinkageError | IllegalStateException e) {
-                Throwable first = e;
-                while (first.getCause() != null) {
-                    first = first.getCause();
-                }
-                environment = null;
-                problem = new EngineException(
-                        "ONNX Runtime can't be loaded: %s%s"
-                                .formatted(
-                                        OnnxFailure.line(first),
-                                        first instanceof FileSystemException
-                                                ? "; it needs a directory that can be written: mount one at /tmp, or name one with JAVA_OPTS=-Djava.io.tmpdir=DIR"
-                                                : ""),
-                        e);
+                var first = Thrown.chain(e).reduce(e, (_, cause) -> cause);
+                var cure = first instanceof FileSystemException
+                        ? "; it needs a directory that can be written: mount one at /tmp, or name one with JAVA_OPTS=-Djava.io.tmpdir=DIR"
+                        : "";
+                return new Started(
+                        null, new EngineException("ONNX Runtime can't be loaded: " + OnnxFailure.line(first) + cure, e));
             }
-            ENVIRONMENT = environment;
-            PROBLEM = problem;
         }
-
-        /// Returns when this class is initialised.
-        static void await() {}
     }
 }

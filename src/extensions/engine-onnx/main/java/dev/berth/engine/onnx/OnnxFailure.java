@@ -31,7 +31,6 @@ final class OnnxFailure {
 
     private OnnxFailure() {}
 
-    /// What the failure of a forward is.
     static RuntimeException of(OrtException e) {
         var message = line(e);
         if (OUT_OF_MEMORY.matcher(message).find()) {

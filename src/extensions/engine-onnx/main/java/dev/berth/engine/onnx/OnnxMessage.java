@@ -165,7 +165,6 @@ final class OnnxMessage {
         }
     }
 
-    /// The messages that stand in a field.
     Stream<OnnxMessage> messages(int number) {
         return values(number, OnnxMessage.class);
     }
@@ -201,7 +200,6 @@ final class OnnxMessage {
                 .flatMap(message -> message.kind == wanted ? Stream.of(message) : message.outermost(wanted));
     }
 
-    /// All messages of a kind in this one.
     Stream<OnnxMessage> all(Kind wanted) {
         return outermost(wanted).flatMap(message -> Stream.concat(Stream.of(message), message.all(wanted)));
     }

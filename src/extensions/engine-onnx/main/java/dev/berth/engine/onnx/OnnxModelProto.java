@@ -118,7 +118,6 @@ final class OnnxModelProto {
         return node.text(4);
     }
 
-    /// Whether it returns anything.
     boolean hasOutputs() {
         return !outputs.isEmpty();
     }

@@ -30,7 +30,6 @@ final class OnnxValues {
 
     private OnnxValues() {}
 
-    /// An input of a model.
     record Input(String name, OnnxType type) {
 
         /// @throws EngineException when no tensor can be given to it
@@ -106,7 +105,6 @@ final class OnnxValues {
         return in(input.fitting(tensor), input.type(), environment);
     }
 
-    /// In the type that it has.
     static OnnxTensor in(Tensor tensor, OrtEnvironment environment) throws OrtException {
         return in(tensor, OnnxType.of(tensor.type()), environment);
     }

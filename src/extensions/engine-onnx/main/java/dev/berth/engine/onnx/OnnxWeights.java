@@ -89,7 +89,6 @@ final class OnnxWeights implements AutoCloseable {
         }
     }
 
-    /// How many tensors there are.
     int count() {
         return tensors.size();
     }
