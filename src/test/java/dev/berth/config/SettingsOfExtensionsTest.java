@@ -64,14 +64,6 @@ class SettingsOfExtensionsTest {
     }
 
     @Test
-    void eachIsRead() {
-        assertThat(Configuration.read(Map.of(), Map.of(), home).effective())
-                .map(Setting::name)
-                .containsExactlyElementsOf(
-                        Settings.ALL.stream().map(Setting::name).toList());
-    }
-
-    @Test
     void theRoutesOfVertexLeaveTheServersOwnAlone() {
         assertThat(shown(Map.of("AIP_HEALTH_ROUTE", "/ping", "AIP_PREDICT_ROUTE", "/invocations"), Map.of()))
                 .contains("health-route = /ping (AIP_HEALTH_ROUTE)");

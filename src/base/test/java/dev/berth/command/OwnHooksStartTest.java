@@ -61,11 +61,13 @@ class OwnHooksStartTest {
     @Tag("HOOK-02")
     void transformFnBesidesPredictFnIsRefused() throws Exception {
         var artifact = new CodeArtifact(directory).source("Inference.java", """
-        class Inference implements TransformHandler<Void> {
+        abstract class Base implements TransformHandler<Void> {
           public Void modelFn(ModelContext context) { return null; }
           public InvocationResponse transformFn(InvocationRequest request, Void model) { return null; }
           public List<InvocationResponse> predictFn(List<InvocationRequest> requests, Void model) { return null; }
+          public int length(InvocationRequest request) { return 2; }
         }
+        class Inference extends Base {}
         """);
         try (var server = artifact.server().startWithoutWaiting()) {
             assertThat(problem(server))

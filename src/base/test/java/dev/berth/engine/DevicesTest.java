@@ -2,6 +2,7 @@ package dev.berth.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.berth.artifact.Target;
 import dev.berth.hooks.Accelerator;
@@ -16,7 +17,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DevicesTest {
@@ -73,18 +76,23 @@ class DevicesTest {
                 .containsExactly(new Accelerator.Cpu(TWO_GPUS.processors(), CpuProfile.ADAPTIVE));
     }
 
+    private static List<Arguments> missingDevices() {
+        return List.of(
+                arguments("gpu", PLAIN, "NVIDIA GPU"),
+                arguments("ml.g5.xlarge", PLAIN, "NVIDIA GPU"),
+                arguments("inf1", PLAIN, "/dev/neuron0"),
+                arguments("ml.inf2.xlarge", PLAIN, "/dev/neuron0"),
+                arguments("trn1", PLAIN, "/dev/neuron0"),
+                arguments("inf1", INFERENTIA2, "the Neuron devices of this machine are inf2"),
+                arguments("trn1", INFERENTIA, "the Neuron devices of this machine are inf1"),
+                arguments("inf2", INFERENTIA2_NOT_AS_ROOT, "only to root; set NEURON_RT_NUM_CORES"));
+    }
+
     @ParameterizedTest
-    @CsvSource({
-        "gpu,GPU",
-        "ml.g5.xlarge,NVIDIA",
-        "inf1,/dev/neuron0",
-        "ml.inf2.xlarge,/dev/neuron0",
-        "trn1,/dev/neuron0"
-    })
-    void aDeviceThatIsNotThereIsAStartUpErrorAndNoSilentCpu(String instanceType, String missing) {
-        assertThatThrownBy(() -> choose(instanceType, PLAIN))
+    @MethodSource("missingDevices")
+    void aDeviceThatIsNotThereIsAStartUpErrorAndNoSilentCpu(String instanceType, Machine machine, String missing) {
+        assertThatThrownBy(() -> choose(instanceType, machine))
                 .isInstanceOf(EngineException.class)
-                .hasMessageContaining("INSTANCE_TYPE=" + instanceType)
                 .hasMessageContaining(missing);
     }
 
@@ -97,6 +105,8 @@ class DevicesTest {
         assertThat(detect(TWO_GPUS).target()).isEqualTo(Target.GPU);
         assertThat(detect(INFERENTIA).target()).isEqualTo(Target.INF1);
         assertThat(detect(INFERENTIA2).target()).isEqualTo(Target.INF2);
+        assertThatThrownBy(() -> detect(INFERENTIA2_NOT_AS_ROOT))
+                .hasMessageContaining("only to root; set INSTANCE_TYPE to inf1, inf2 or trn1");
     }
 
     @Test
@@ -119,31 +129,6 @@ class DevicesTest {
         assertThatThrownBy(() -> Devices.choose(Optional.of("inf2"), OptionalInt.of(3), INFERENTIA2))
                 .isInstanceOf(EngineException.class)
                 .hasMessage("neuron-cores: found 3, expected at most the 2 of this machine");
-        assertThatThrownBy(() -> Devices.choose(Optional.of("inf2"), two, PLAIN))
-                .hasMessageContaining("no Neuron device");
-    }
-
-    @Test
-    void aDriverThatKeepsTheNumberOfCoresToItselfIsSaid() {
-        assertThatThrownBy(() -> choose("inf2", INFERENTIA2_NOT_AS_ROOT))
-                .isInstanceOf(EngineException.class)
-                .hasMessageContaining("only to root")
-                .hasMessageContaining("NEURON_RT_NUM_CORES");
-        assertThatThrownBy(() -> detect(INFERENTIA2_NOT_AS_ROOT))
-                .isInstanceOf(EngineException.class)
-                .hasMessageContaining("only to root")
-                .hasMessageContaining("set INSTANCE_TYPE");
-    }
-
-    @Test
-    void anotherGenerationOfNeuronDevicesIsAStartUpError() {
-        assertThatThrownBy(() -> choose("inf1", INFERENTIA2))
-                .hasMessageContaining("the Neuron devices of this machine are inf2");
-        assertThatThrownBy(() -> choose("trn1", INFERENTIA))
-                .hasMessageContaining("the Neuron devices of this machine are inf1");
-        assertThat(Devices.choose(Optional.of("inf1"), OptionalInt.of(4), INFERENTIA2_NOT_AS_ROOT)
-                        .accelerators())
-                .hasSize(4);
     }
 
     @Test

@@ -102,14 +102,6 @@ class ExitRefusedTest {
     }
 
     @Test
-    void aClassWithoutExitsKeepsItsBytes() throws Exception {
-        try (var file = TextFiles.class.getResourceAsStream("ExitRefusedTest$TextFiles.class")) {
-            var bytes = file.readAllBytes();
-            assertThat(ExitRefused.in(bytes, _ -> null)).isSameAs(bytes);
-        }
-    }
-
-    @Test
     void bytesThatAreNoClassAreAnErrorOfTheClass() throws Exception {
         var artifact = new CodeArtifact(directory)
                 .jar(
@@ -119,12 +111,5 @@ class ExitRefusedTest {
                 .singleElement()
                 .asString()
                 .startsWith("code/hooks.jar: class com.acme.Broken: it can't be loaded: java.lang.ClassFormatError: ");
-    }
-
-    /// Has the names but no call.
-    static final class TextFiles {
-        static String exit() {
-            return "System.exit";
-        }
     }
 }

@@ -137,43 +137,6 @@ class HandlerClassTest {
     }
 
     @Test
-    @Tag("HOOK-02")
-    void transformFnExcludesTheOtherThree() throws Exception {
-        var transform = """
-        class Inference implements TransformHandler<Void> {
-          public Void modelFn(ModelContext context) { return null; }
-          public InvocationResponse transformFn(InvocationRequest request, Void model) throws IOException {
-            return InvocationResponse.of(request.text() + "!", MediaType.TEXT);
-          }
-          %s
-        }
-        """;
-        artifact.source(
-                "Inference.java",
-                transform.formatted("@Override public int length(InvocationRequest request) { return 2; }"));
-        assertThat(answer(artifact.code(), "a"))
-                .as("length is none of the three")
-                .isEqualTo("a!");
-        artifact.source("Inference.java", transform.formatted("""
-        @Override public List<InvocationResponse> predictFn(List<InvocationRequest> r, Void m) { return null; }
-        @Override public List<InvocationRequest> inputFn(InvocationRequest r) { return null; }
-        """));
-        assertThat(artifact.problems())
-                .containsExactly("code/Inference.java: class Inference: found transformFn and besides "
-                        + "it inputFn, predictFn, expected either transformFn or those");
-        artifact.source(
-                "Inference.java",
-                transform.replace("class Inference", "abstract class Base").formatted("""
-        @Override public InvocationResponse outputFn(List<InvocationResponse> p, InvocationRequest r) { return null; }
-        """)
-                        + "class Inference extends Base {}");
-        assertThat(artifact.problems())
-                .singleElement()
-                .asString()
-                .contains("found transformFn and besides it outputFn,");
-    }
-
-    @Test
     void aFailureOfAHookIsPlacedInTheArtifactsOwnCode() throws Exception {
         CodeArtifact.hooks(directory, """
         @Override public List<String> inputFn(InvocationRequest request) throws IOException {

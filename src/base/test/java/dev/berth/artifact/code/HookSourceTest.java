@@ -148,18 +148,6 @@ class HookSourceTest {
     }
 
     @Test
-    void aHookWithAnotherSignatureOverridesNothing() throws Exception {
-        CodeArtifact.hooks(artifact.directory(), """
-        @Override public List<String> predictFn(String records, Object model) { return null; }
-        """);
-        assertThat(artifact.problems())
-                .containsExactly(
-                        "code/Inference.java:2:1: method does not override or implement a method from a supertype",
-                        "  @Override public List<String> predictFn(String records, Object model) { return null; }",
-                        "  ^");
-    }
-
-    @Test
     void ofVeryManyErrorsTheFirstAreShown() throws Exception {
         CodeArtifact.hooks(artifact.directory(), "int a;\n".repeat(26));
         assertThat(artifact.problems()).hasSize(20 * 3 + 1).last().isEqualTo("code/: and 5 more errors");

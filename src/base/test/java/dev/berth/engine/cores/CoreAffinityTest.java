@@ -36,13 +36,6 @@ class CoreAffinityTest {
         assertThat(afterSpreading(cores - 1)).containsOnly(allowed());
     }
 
-    @Test
-    void aNameThatNobodyHasChangesNothing() throws Exception {
-        var before = allowed();
-        CoreAffinity.spread("nobody");
-        assertThat(allowed()).isEqualTo(before);
-    }
-
     /// What so many threads of a name may run on once they have been spread.
     private static List<String> afterSpreading(int count) throws Exception {
         var threads = Stream.generate(() -> Executors.newSingleThreadExecutor(
