@@ -78,13 +78,11 @@ public record ModelConfig(Path directory, String name, Optional<String> program,
         return directory;
     }
 
-    /// Where the platform mounts the artifact.
     static Path mounted(Reading reading) {
         return reading.value("base-dir", new Syntax<>("<dir>", "a path", Path::of), Path.of("/opt/ml"))
                 .resolve("model");
     }
 
-    /// The sample artifact.
     static Path sample(Path home) {
         return home.resolve("model-artifact");
     }

@@ -93,7 +93,6 @@ public final class Reading {
         return value;
     }
 
-    /// The variable of a setting that has no other.
     static String ours(String name) {
         return OURS + name.replace('-', '_').toUpperCase(Locale.ROOT);
     }
@@ -139,7 +138,6 @@ public final class Reading {
         return List.copyOf(warnings);
     }
 
-    /// What was read, in that order.
     List<Setting> settings() {
         return List.copyOf(settings.values());
     }

@@ -32,7 +32,6 @@ public record Setting(
         return Optional.of(option).filter(name -> name.startsWith(DASHES));
     }
 
-    /// Whether somebody has chosen it.
     public boolean isChosen() {
         return !origin.equals(DEFAULT) && !origin.equals(DETECTED);
     }

@@ -95,7 +95,6 @@ final class VariableNames {
         return spellings;
     }
 
-    /// The variable that `name` was probably meant to be.
     private static Optional<String> near(String name, Map<String, String> spellings) {
         var distance = new LevenshteinDistance(SLIP);
         return spellings.entrySet().stream()

@@ -143,7 +143,6 @@ final class ModelJson {
         return value;
     }
 
-    /// The object that a field holds.
     ModelJson at(String field, String expected) {
         value(field, JsonNode::isObject, expected);
         return part(field);
@@ -158,7 +157,6 @@ final class ModelJson {
                 .toList();
     }
 
-    /// What a field holds.
     ModelJson part(String field) {
         return new ModelJson(directory, source, name(field), json.path(field), problems);
     }
@@ -167,7 +165,6 @@ final class ModelJson {
         return path.isEmpty() ? field : "%s.%s".formatted(path, field);
     }
 
-    /// A text that may be left out.
     Optional<String> find(String field) {
         return has(field) ? Optional.of(text(field)) : Optional.empty();
     }
@@ -177,7 +174,6 @@ final class ModelJson {
                 .asText("");
     }
 
-    /// Names, which may be left out.
     List<String> findTexts(String field) {
         return has(field) ? texts(field) : List.of();
     }
@@ -210,7 +206,6 @@ final class ModelJson {
         return said.isBoolean() ? Optional.of(said.booleanValue()) : Optional.empty();
     }
 
-    /// An object that may be left out.
     private Map<String, Object> object(String field) {
         var object = value(field, value -> value.isMissingNode() || value.isObject(), "an object");
         return object.isObject()

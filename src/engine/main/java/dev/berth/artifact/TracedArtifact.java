@@ -68,7 +68,6 @@ public interface TracedArtifact {
         return header().tensors.outputs;
     }
 
-    /// The shapes that the model takes.
     Shapes shapes();
 
     /// The files of the model, in the order of their shapes.
@@ -76,7 +75,6 @@ public interface TracedArtifact {
         return shapes().files().stream().map(Shapes.Shape::file).toList();
     }
 
-    /// The files that it is served with.
     default List<Path> servedFiles() {
         return modelFiles();
     }
