@@ -151,7 +151,7 @@ class ConfigurationTest {
     }
 
     @Test
-    void the_artifact_of_vertex_is_a_directory_and_never_downloaded() throws IOException {
+    void the_artifact_of_vertex_or_of_the_hub_is_a_directory() throws IOException {
         var mounted = Files.createDirectory(home.resolve("mounted"));
         assertThat(read(Map.of("AIP_STORAGE_URI", mounted.toString())).model().directory())
                 .isEqualTo(mounted);
@@ -161,11 +161,8 @@ class ConfigurationTest {
                         .model()
                         .directory())
                 .isEqualTo(mounted);
-        assertThat(problems(Map.of("AIP_STORAGE_URI", "gs://bucket/model")))
-                .singleElement()
-                .asString()
-                .startsWith("AIP_STORAGE_URI: found \"gs://bucket/model\", expected a directory that exists")
-                .contains("Cloud Storage FUSE", "BERTH_MODEL_DIR");
+        assertThat(read(Map.of("HF_MODEL_ID", mounted.toString())).model().directory())
+                .isEqualTo(mounted);
     }
 
     @Test
@@ -222,7 +219,9 @@ class ConfigurationTest {
                 "NEURON_RT_VISIBLE_CORES=4-7 NEURON_RT_NUM_CORES=8          | neuron-cores = 4 (NEURON_RT_VISIBLE_CORES)",
                 "NEURON_RT_VISIBLE_CORES=0,2-3                              | neuron-cores = 3 (NEURON_RT_VISIBLE_CORES)",
                 "NEURON_RT_NUM_CORES=8 BERTH_NEURON_CORES=2                 | neuron-cores = 8 (NEURON_RT_NUM_CORES)",
-                "BERTH_NEURON_CORES=2                                       | neuron-cores = 2 (BERTH_NEURON_CORES)"
+                "BERTH_NEURON_CORES=2                                       | neuron-cores = 2 (BERTH_NEURON_CORES)",
+                "BERTH_WATCH=true SAGEMAKER_BATCH=false                     | watch = true (BERTH_WATCH)",
+                "--watch=true                                               | watch = true (flag --watch)"
             })
     void what_is_said_holds_and_is_shown_with_its_origin(String said, String shown) {
         assertThat(effective(said)).contains(shown);
@@ -277,60 +276,6 @@ class ConfigurationTest {
                         MultiModelConfig.Load.START,
                         OptionalLong.of(2000L << 20),
                         Duration.ofMinutes(6)));
-        assertThat(read(Map.of("BERTH_MODELS", models.toString())).multiModel())
-                .isEqualTo(new MultiModelConfig(
-                        true,
-                        Optional.of(models),
-                        MultiModelConfig.Load.LAZY,
-                        OptionalLong.empty(),
-                        Duration.ofMinutes(6)));
-    }
-
-    @Test
-    void a_directory_of_models_stands_alone() {
-        var models = home.toString();
-        assertThat(problems(Map.of("BERTH_MODELS", models, "BERTH_MODEL_DIR", models)))
-                .singleElement()
-                .asString()
-                .startsWith("models: found model-dir too, expected one of them");
-        assertThat(problems(Map.of("BERTH_MODELS", models, "SAGEMAKER_MULTI_MODEL", "true")))
-                .singleElement()
-                .asString()
-                .startsWith("models: found SAGEMAKER_MULTI_MODEL=true too, expected one of them");
-        assertThat(problems(Map.of("BERTH_MODELS", models, "BERTH_LOAD_MODELS", "never", "BERTH_MODELS_MEMORY", "0")))
-                .containsExactlyInAnyOrder(
-                        "BERTH_LOAD_MODELS: found \"never\", expected one of lazy, start",
-                        "BERTH_MODELS_MEMORY: found \"0\", expected a whole number of MB, at least 1");
-        assertThat(problems(Map.of("BERTH_MODELS", "/nowhere")))
-                .containsExactly("BERTH_MODELS: found \"/nowhere\", expected a directory that exists");
-        assertThat(Configuration.read(Map.of("BERTH_LOAD_MODELS", "lazy", "BERTH_MODELS_MEMORY", "9"), Map.of(), home)
-                        .warnings())
-                .containsExactly(
-                        "load-models: has no effect without models", "models-memory: has no effect without models");
-    }
-
-    @Test
-    void watching_is_for_one_model_at_home() {
-        assertThat(read(Map.of("BERTH_WATCH", "true", "SAGEMAKER_BATCH", "false"))
-                        .model()
-                        .watch())
-                .isTrue();
-        assertThat(Configuration.read(Map.of(), Map.of("--watch", "true"), home)
-                        .config()
-                        .model()
-                        .watch())
-                .isTrue();
-        assertThat(problems(Map.of("BERTH_WATCH", "true", "BERTH_MODELS", home.toString())))
-                .containsExactly("watch: found models too, expected one of them; models picks up changes by itself");
-        for (var name : List.of("SAGEMAKER_MULTI_MODEL", "SAGEMAKER_BATCH")) {
-            assertThat(problems(Map.of("BERTH_WATCH", "true", name, "true")))
-                    .containsExactly(
-                            "watch: found %s too, which SageMaker sets; watch is for a machine where hooks are written"
-                                    .formatted(name));
-        }
-        assertThat(problems(Map.of(
-                        "BERTH_WATCH", "true", "SAGEMAKER_REGION", "eu-west-1", "SAGEMAKER_SAFE_PORT_RANGE", "1-2")))
-                .hasSize(2);
     }
 
     @Test
@@ -340,8 +285,54 @@ class ConfigurationTest {
                 .singleElement()
                 .asString()
                 .contains("/nowhere/model", home.resolve("model-artifact").toString(), "--model-dir");
-        assertThat(problems(Map.of("BERTH_MODEL_DIR", "/nowhere")))
-                .containsExactly("BERTH_MODEL_DIR: found \"/nowhere\", expected a directory that exists");
+    }
+
+    /// HOME is a directory.
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "BERTH_MODELS=HOME BERTH_MODEL_DIR=HOME              | models: found model-dir too, expected one of them; models serves every artifact",
+                "BERTH_MODELS=HOME SAGEMAKER_MULTI_MODEL=true        | models: found SAGEMAKER_MULTI_MODEL=true too, expected one of them; with the variable",
+                "BERTH_MODELS=HOME BERTH_MODELS_MEMORY=0             | BERTH_MODELS_MEMORY: found \"0\", expected a whole number of MB, at least 1",
+                "BERTH_MODELS=HOME BERTH_LOAD_MODELS=never           | BERTH_LOAD_MODELS: found \"never\", expected one of lazy, start",
+                "BERTH_MODELS=/nowhere                               | BERTH_MODELS: found \"/nowhere\", expected a directory that exists",
+                "BERTH_MODEL_DIR=/nowhere                            | BERTH_MODEL_DIR: found \"/nowhere\", expected a directory that exists",
+                "HF_MODEL_ID=deepset/roberta                         | HF_MODEL_ID: found \"deepset/roberta\", expected the directory of a model of the hub that exists; nothing is downloaded",
+                "AIP_STORAGE_URI=gs://bucket/model                   | AIP_STORAGE_URI: found \"gs://bucket/model\", expected a directory that exists or its file:// URI; no artifact is downloaded",
+                "BERTH_WATCH=true BERTH_MODELS=HOME                  | watch: found models too, expected one of them; models picks up changes by itself",
+                "BERTH_WATCH=true SAGEMAKER_MULTI_MODEL=true         | watch: found SAGEMAKER_MULTI_MODEL too, which SageMaker sets; watch is for a machine where hooks are written",
+                "BERTH_WATCH=true SAGEMAKER_BATCH=true               | watch: found SAGEMAKER_BATCH too, which SageMaker sets",
+                "BERTH_WATCH=true SAGEMAKER_REGION=eu-west-1         | watch: found SAGEMAKER_REGION too, which SageMaker sets",
+                "BERTH_METRICS_PATH=/models                          | metrics-path: found /models, expected a path of its own",
+                "BERTH_METRICS_PATH=/models/m1                       | metrics-path: found /models/m1, expected a path of its own",
+                "BERTH_METRIC_PATH=1                                 | BERTH_METRIC_PATH: there is no such setting; did you mean BERTH_METRICS_PATH?",
+                "BERTH_PORT=1                                        | BERTH_PORT: there is no such setting; did you mean SAGEMAKER_BIND_TO_PORT?",
+                "BERTH_WORKER=1                                      | BERTH_WORKER: there is no such setting; did you mean SAGEMAKER_MODEL_SERVER_WORKERS?"
+            })
+    void what_cannot_be_is_a_problem_that_says_what_to_do(String said, String problem) {
+        assertThat(problems(variables(said))).singleElement().asString().startsWith(problem);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "BERTH_LOAD_MODELS=lazy                              | load-models: has no effect without models",
+                "BERTH_MODELS_MEMORY=9                               | models-memory: has no effect without models",
+                "SAGEMAKER_MULTI_MODEL=true BERTH_MODEL_DIR=HOME     | model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads models",
+                "SAGEMAKER_MODEL_SERVER_WORKER=1                     | SAGEMAKER_MODEL_SERVER_WORKER: did you mean SAGEMAKER_MODEL_SERVER_WORKERS?",
+                "SAGEMAKER_PROGRAM=1                                 |",
+                "SAGEMAKER_REGION=1                                  |",
+                "SAGEMAKER_SAFE_PORT_RANGE=1                         |",
+                "SAGEMAKER_MODEL_SERVER_VMARGS=1                     |",
+                "SAGEMAKER_TS_MAX_WORKERS=1                          |",
+                "TS_NODE_PROJECT=1                                   |"
+            })
+    @Tag("RUN-13")
+    void what_has_no_effect_or_looks_like_a_slip_is_a_warning(String said, String warning) {
+        assertThat(Configuration.read(variables(said), Map.of(), home).warnings())
+                .isEqualTo(Optional.ofNullable(warning).stream().toList());
     }
 
     @ParameterizedTest
@@ -402,17 +393,6 @@ class ConfigurationTest {
         assertThat(thrown).hasMessageContainingAll(thrown.problems().toArray(String[]::new));
     }
 
-    @ParameterizedTest
-    @CsvSource({
-        "BERTH_METRIC_PATH, BERTH_METRICS_PATH",
-        "BERTH_PORT, SAGEMAKER_BIND_TO_PORT",
-        "BERTH_WORKER, SAGEMAKER_MODEL_SERVER_WORKERS"
-    })
-    void an_unknown_name_of_our_own_is_a_problem_with_the_one_that_was_meant(String name, String meant) {
-        assertThat(problems(Map.of(name, "1")))
-                .containsExactly("%s: there is no such setting; did you mean %s?".formatted(name, meant));
-    }
-
     /// In a namespace of Kubernetes with the Services `berth`, `berth-qa`, `berth-grpc` and
     /// `serving`.
     @ParameterizedTest
@@ -447,23 +427,6 @@ class ConfigurationTest {
     }
 
     @Test
-    @Tag("RUN-13")
-    void a_slip_in_a_name_of_the_platform_is_a_warning() {
-        assertThat(warnings("SAGEMAKER_MODEL_SERVER_WORKER"))
-                .containsExactly("SAGEMAKER_MODEL_SERVER_WORKER: did you mean SAGEMAKER_MODEL_SERVER_WORKERS?");
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "SAGEMAKER_PROGRAM", "SAGEMAKER_REGION", "SAGEMAKER_SAFE_PORT_RANGE",
-                "SAGEMAKER_MODEL_SERVER_VMARGS", "SAGEMAKER_TS_MAX_WORKERS", "TS_NODE_PROJECT"
-            })
-    void names_of_other_containers_are_no_slip(String name) {
-        assertThat(warnings(name)).isEmpty();
-    }
-
-    @Test
     void variables_of_other_servers_without_effect_are_a_warning_for_each_reason() {
         var environment = Map.of(
                 "OPTION_ENGINE", "Python",
@@ -485,17 +448,6 @@ class ConfigurationTest {
         assertThat(configuration.config().model().hardware().workers()).hasValue(3);
         assertThat(configuration.config().batching().timeout()).isEqualTo(Duration.ofMinutes(2));
         assertThat(configuration.config().http().maxPayloadBytes()).isEqualTo(1 << 20);
-    }
-
-    @Test
-    void a_model_of_the_hub_is_a_directory() {
-        assertThat(read(Map.of("HF_MODEL_ID", home.toString())).model().directory())
-                .isEqualTo(home);
-        assertThat(problems(Map.of("HF_MODEL_ID", "deepset/roberta-base-squad2")))
-                .singleElement()
-                .asString()
-                .startsWith("HF_MODEL_ID: found \"deepset/roberta-base-squad2\", expected the directory of a model"
-                        + " of the hub that exists; nothing is downloaded: get it with hf download");
     }
 
     @Test
@@ -529,30 +481,23 @@ class ConfigurationTest {
         var nothingMounted = Configuration.read(environment, Map.of(), home.resolve("none"));
         assertThat(nothingMounted.config().multiModel().enabled()).isTrue();
         assertThat(nothingMounted.warnings()).isEmpty();
-        assertThat(Configuration.read(environment, Map.of("--model-dir", home.toString()), home)
-                        .warnings())
-                .containsExactly("model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads"
-                        + " models");
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"/models", "/models/m1"})
-    void the_metrics_can_not_take_a_path_of_others(String path) {
-        assertThat(problems(Map.of("BERTH_METRICS_PATH", path)))
-                .singleElement()
-                .asString()
-                .startsWith("metrics-path: found %s, expected a path of its own".formatted(path));
     }
 
     /// @param said variables and flags with their values
     private List<String> effective(String said) {
-        var names = Arrays.stream(said.split(" "))
-                .map(each -> each.split("="))
-                .collect(Collectors.partitioningBy(
-                        each -> each[0].startsWith("--"), Collectors.toMap(each -> each[0], each -> each[1])));
-        return Configuration.read(names.get(false), names.get(true), home).effective().stream()
+        var all = variables(said);
+        var flags = new HashMap<>(all);
+        flags.keySet().removeIf(name -> !name.startsWith("--"));
+        all.keySet().removeAll(flags.keySet());
+        return Configuration.read(all, flags, home).effective().stream()
                 .map(Setting::toString)
                 .toList();
+    }
+
+    private Map<String, String> variables(String said) {
+        return Arrays.stream(said.replace("HOME", home.toString()).split(" "))
+                .map(each -> each.split("="))
+                .collect(Collectors.toMap(each -> each[0], each -> each[1]));
     }
 
     private ServerConfig read(Map<String, String> environment) {
@@ -564,9 +509,5 @@ class ConfigurationTest {
                         ConfigurationException.class,
                         () -> Configuration.read(environment, Map.of(), home, Routes::has))
                 .problems();
-    }
-
-    private List<String> warnings(String name) {
-        return Configuration.read(Map.of(name, "1"), Map.of(), home).warnings();
     }
 }
