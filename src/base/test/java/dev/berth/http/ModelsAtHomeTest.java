@@ -114,8 +114,8 @@ class ModelsAtHomeTest {
     @Tag("slow")
     void aRequestWhoseTimeIsOverIsRejectedAndTheLoadGoesOn() throws Exception {
         text("slow", SPINNING_LOAD);
-        try (var server = lazy().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-                        .start()) {
+        try (var server =
+                lazy().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2").start()) {
             var late = server.ask("slow", "a");
             assertStatus(late, 503, "model \\\"slow\\\" is being loaded still; that goes on, ask again");
             assertThat(late.headers().firstValue("Retry-After")).contains("1");

@@ -126,7 +126,8 @@ public final class Onnx implements Engine {
                         ? "; it needs a directory that can be written: mount one at /tmp, or name one with JAVA_OPTS=-Djava.io.tmpdir=DIR"
                         : "";
                 return new Started(
-                        null, new EngineException("ONNX Runtime can't be loaded: " + OnnxFailure.line(first) + cure, e));
+                        null,
+                        new EngineException("ONNX Runtime can't be loaded: " + OnnxFailure.line(first) + cure, e));
             }
         }
     }
