@@ -295,7 +295,7 @@ class StreamTest {
                 .start()) {
             var slow = server.invokeAsync("abcdef", "Accept", LINES);
             handler.allowed.release(2);
-            await().until(() -> handler.steps().size() == 2);
+            await().until(() -> handler.steps().size() == 2 && handler.allowed.hasQueuedThreads());
             var quick = server.invokeAsync("xy", "Accept", LINES);
             var whole = server.invokeAsync("z");
             awaitMetric(server, "berth_queue_depth", "2.0");
@@ -488,7 +488,7 @@ class StreamTest {
                 .set("BERTH_STREAM_PART_TIMEOUT", "3600")
                 .start()) {
             var good = server.invokeAsync("abcdefgh\nxyz", "Accept", LINES);
-            await().until(() -> handler.steps().size() == 2);
+            await().until(() -> handler.steps().size() == 2 && allowed.hasQueuedThreads());
             var hanging = server.invokeAsync("hang", "Accept", LINES);
             await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1"));
             allowed.release(1000);

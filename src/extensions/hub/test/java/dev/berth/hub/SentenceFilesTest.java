@@ -221,6 +221,7 @@ class SentenceFilesTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            quoteCharacter = '`',
             value = {
                 "'n_positions': 8192|{'model_max_length': 8192}|{'max_seq_length': 8192}|8192",
                 "'n_positions': 8192|{'model_max_length': 1000000000000000000000000000000}|{'max_seq_length': null}|8192",
