@@ -40,13 +40,9 @@ final class Pulse {
         int misses = 0;
         while (misses < MISSES) {
             Thread.sleep(INTERVAL);
-            misses = beats() ? 0 : misses + 1;
+            misses = answers() || server.worksInside(PATIENCE) ? 0 : misses + 1;
         }
         return OrderlyStop.force(lastWords);
-    }
-
-    private boolean beats() {
-        return answers() || server.worksInside(PATIENCE);
     }
 
     private boolean answers() {

@@ -27,8 +27,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,12 +58,15 @@ public record SampleRequest(Path file, List<MediaType> types) {
     /// @param readable the content types that the hooks read; empty: any
     /// @throws StartException when there is one that can't be read
     public static Optional<SampleRequest> in(Path directory, List<MediaType> readable) throws StartException {
-        var found = Stream.concat(
-                        ContentTypes.all().stream().flatMap(type -> type.fileEndings().stream()),
-                        readable.stream().flatMap(SampleRequest::endings))
-                .filter(ending -> ArtifactFile.isThere(directory.resolve("sample." + ending)))
-                .findFirst()
-                .map(ending -> of(directory, ending, readable));
+        var types = new LinkedHashMap<String, List<MediaType>>();
+        ContentTypes.all().forEach(type -> type.fileEndings()
+                .forEach(ending -> types.putIfAbsent(ending, new ArrayList<>(type.mediaTypes()))));
+        readable.forEach(type -> endings(type).forEach(ending -> types.computeIfAbsent(ending, _ -> new ArrayList<>())
+                .add(type)));
+        var found = types.entrySet().stream()
+                .map(type -> new SampleRequest(directory.resolve("sample." + type.getKey()), type.getValue()))
+                .filter(sample -> ArtifactFile.isThere(sample.file))
+                .findFirst();
         if (found.isPresent()) {
             require(found.get().file);
             var response = found.get().response();
@@ -70,16 +75,6 @@ public record SampleRequest(Path file, List<MediaType> types) {
             }
         }
         return found;
-    }
-
-    private static SampleRequest of(Path directory, String ending, List<MediaType> readable) {
-        var known =
-                ContentTypes.all().stream().filter(type -> type.fileEndings().contains(ending));
-        var own = readable.stream().filter(type -> endings(type).anyMatch(ending::equals));
-        return new SampleRequest(
-                directory.resolve("sample." + ending),
-                Stream.concat(known.limit(1).flatMap(type -> type.mediaTypes().stream()), own)
-                        .toList());
     }
 
     /// The endings of the files of a type, as its name says: `audio/x-wav` is `wav`, `image/jpeg` is

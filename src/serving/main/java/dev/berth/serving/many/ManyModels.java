@@ -15,8 +15,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /// The models of a server by their names, or the versions of its only one. May be used by any thread;
 /// [#load], [#unload] and [#enter] may take long.
@@ -32,8 +30,6 @@ public final class ManyModels implements Served {
     /// @param status a word for what it is doing; empty where only models that are loaded are listed
     /// @param problem why it can't serve, or what is wrong besides
     public record Entry(String name, Path directory, Optional<String> status, Optional<String> problem) {}
-
-    private static final Logger log = LoggerFactory.getLogger(ManyModels.class);
 
     final ModelStore store;
 
@@ -125,30 +121,12 @@ public final class ManyModels implements Served {
             throw broken.get();
         }
         try {
-            begin(artifact, true, Optional.empty());
+            store.begin(artifact, true, Optional.empty());
         } catch (ServingException e) {
             if (e.type() != ErrorType.CONFLICT) {
                 throw e;
             }
         }
-    }
-
-    /// See [ModelStore#begin].
-    ModelVersion begin(Artifact artifact, boolean evicts, Optional<ModelVersion> before) {
-        var version = store.begin(artifact, evicts, before);
-        var _ = version.loaded.whenComplete((_, e) -> {
-            if (e == null) {
-                return;
-            }
-            if (hasOne) {
-                // Line by line, so that the compiler's caret stands below what it points at.
-                e.getMessage().lines().forEach(log::warn);
-            }
-            served(artifact)
-                    .filter(ModelVersion::isReady)
-                    .ifPresent(_ -> log.warn("model \"{}\": the version before serves on", artifact.name));
-        });
-        return version;
     }
 
     /// The version of an artifact that holds its name. Another model may, if `POST /models` has loaded
@@ -190,7 +168,7 @@ public final class ManyModels implements Served {
             throw ErrorType.CONFLICT.because("model \"%s\" is the one of %s, and can't be loaded from %s"
                     .formatted(name, artifact.directory, directory));
         }
-        var version = begin(artifact, root.isPresent(), Optional.empty());
+        var version = store.begin(artifact, root.isPresent(), Optional.empty());
         version.awaitLoaded();
         return entry(version);
     }

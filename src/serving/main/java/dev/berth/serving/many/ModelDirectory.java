@@ -103,7 +103,7 @@ public final class ModelDirectory implements AutoCloseable {
         if (loadAtStart) {
             for (var name : names) {
                 try {
-                    models.begin(models.artifacts.get(name), false, Optional.empty())
+                    models.store.begin(models.artifacts.get(name), false, Optional.empty())
                             .awaitLoaded();
                 } catch (ServingException e) {
                     log.debug("not loaded at start, as the store has logged and GET /models says", e);
@@ -199,13 +199,13 @@ public final class ModelDirectory implements AutoCloseable {
         try {
             if (serving.isEmpty()) {
                 if (loadAtStart && models.store.find(artifact.name).isEmpty()) {
-                    models.begin(artifact, false, Optional.empty());
+                    models.store.begin(artifact, false, Optional.empty());
                 }
             } else if (isArtifact && abandoned(serving.get(), artifact)) {
                 log.info("model \"{}\" has changed while it was being loaded", artifact.name);
             } else if (serving.get().isReady() && artifact.last.stream().allMatch(last -> last.loaded.isDone())) {
                 log.info("model \"{}\" has changed", artifact.name);
-                models.begin(artifact, true, serving);
+                models.store.begin(artifact, true, serving);
             }
         } catch (ServingException e) {
             // The next look tries again.

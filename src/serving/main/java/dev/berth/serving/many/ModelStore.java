@@ -25,6 +25,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -123,21 +124,24 @@ public final class ModelStore {
             throw e;
         }
         artifact.last = Optional.of(version);
-        // What comes of it is told to those that wait for the load.
+        whenLoadedOrAfter(patience, version, e -> {
+            if (e instanceof TimeoutException) {
+                giveUp(
+                        version,
+                        ErrorType.DEADLINE_EXCEEDED.because(
+                                "model \"%s\" was not loaded within %d s; its name is free again when the load has ended"
+                                        .formatted(name, patience.toSeconds()),
+                                e));
+            }
+        });
+        return version;
+    }
+
+    private static void whenLoadedOrAfter(Duration time, ModelVersion version, Consumer<Throwable> then) {
         var _ = version.loaded
                 .copy()
-                .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
-                .whenComplete((_, e) -> {
-                    if (e instanceof TimeoutException) {
-                        giveUp(
-                                version,
-                                ErrorType.DEADLINE_EXCEEDED.because(
-                                        "model \"%s\" was not loaded within %d s; its name is free again when the load has ended"
-                                                .formatted(name, patience.toSeconds()),
-                                        e));
-                    }
-                });
-        return version;
+                .orTimeout(time.toNanos(), TimeUnit.NANOSECONDS)
+                .whenComplete((_, e) -> then.accept(e));
     }
 
     private static void giveUp(ModelVersion version, ServingException why) {
@@ -186,7 +190,12 @@ public final class ModelStore {
             version.model.loadFailed(e);
             var why = failure(version, e);
             version.failure = Optional.of(why);
-            log.warn("model \"{}\" could not be loaded from {}: {}", name, directory, e.getMessage());
+            log.warn("model \"{}\" could not be loaded from {}:", name, directory);
+            // Line by line, so that the compiler's caret stands below what it points at.
+            why.getMessage().lines().forEach(log::warn);
+            version.before
+                    .filter(ModelVersion::isReady)
+                    .ifPresent(_ -> log.warn("model \"{}\": the version before serves on", name));
             free(version);
             version.loaded.completeExceptionally(why);
         }
@@ -198,10 +207,7 @@ public final class ModelStore {
         } catch (InterruptedException e) {
             throw ErrorType.NOT_READY.because("it was given up while other loads went before it", e);
         }
-        var _ = version.loaded
-                .copy()
-                .orTimeout(TURN.toNanos(), TimeUnit.NANOSECONDS)
-                .whenComplete((_, _) -> turns.release());
+        whenLoadedOrAfter(TURN, version, _ -> turns.release());
     }
 
     /// From one moment to the next, requests go to the new version.
