@@ -16,7 +16,7 @@ public record ModelRequest(Context ctx, String model, ServedModel.Visit visit, R
 
     /// How the model is called for it.
     Call call(Optional<StreamLimits> streams, Dialect dialect) {
-        var caller = new Caller(Peer.hasGone(ctx), RequestLog.context(), RequestLog.of(ctx).trace);
+        var caller = new Caller(OpenRequests.hasGone(ctx), RequestLog.context(), RequestLog.of(ctx).trace);
         return new Call(body.deadline(), body.memory(), caller, streams, dialect);
     }
 }

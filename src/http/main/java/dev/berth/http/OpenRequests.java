@@ -4,9 +4,11 @@ import dev.berth.error.ErrorType;
 import dev.berth.http.connections.Connections;
 import dev.berth.http.connections.OpenConnection;
 import dev.berth.http.connections.PeerAwareConnector;
+import dev.berth.http.connections.PeerAwareConnector.PeerAwareEndPoint;
 import io.javalin.http.Context;
 import java.nio.ByteBuffer;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpHeaderValue;
@@ -65,7 +67,11 @@ public final class OpenRequests extends Handler.Wrapper {
             }
         }
         var call = place.begin(request.getId());
-        var waiting = new Waiting(request, call);
+        var waiting = new Waiting(request, call, endPoint);
+        if (!isReader) {
+            // A client says so when it gives up a stream.
+            waiting.addFailureListener(_ -> waiting.hasFailed = true);
+        }
         boolean isHandled = false;
         try {
             isHandled = super.handle(waiting, new Writing(waiting, response, call), Callback.from(call::end, callback));
@@ -82,19 +88,36 @@ public final class OpenRequests extends Handler.Wrapper {
 
     /// Says that a request waits for its client. Its connection may make way for others then.
     public static void awaitClient(Context ctx) {
-        var request = ServletContextRequest.getServletContextRequest(ctx.req());
-        Request.as(request, Waiting.class).call.await();
+        of(ctx).call.await();
+    }
+
+    /// Whether the client of a request has given up; to be asked now and then.
+    public static BooleanSupplier hasGone(Context ctx) {
+        var request = of(ctx);
+        return () -> request.hasFailed || request.endPoint.peerHasClosed();
+    }
+
+    /// The connection of a request.
+    public static PeerAwareEndPoint endPoint(Context ctx) {
+        return of(ctx).endPoint;
+    }
+
+    private static Waiting of(Context ctx) {
+        return Request.as(ServletContextRequest.getServletContextRequest(ctx.req()), Waiting.class);
     }
 
     private static final class Waiting extends Request.Wrapper {
         private final OpenConnection.Call call;
+        private final PeerAwareEndPoint endPoint;
+        private volatile boolean hasFailed;
 
         /// Whether more of the body is awaited.
         private volatile boolean demanded;
 
-        private Waiting(Request request, OpenConnection.Call call) {
+        private Waiting(Request request, OpenConnection.Call call, PeerAwareEndPoint endPoint) {
             super(request);
             this.call = call;
+            this.endPoint = endPoint;
         }
 
         @Override

@@ -27,7 +27,7 @@ public final class StreamedBody {
 
     StreamedBody(Context ctx, ServedAnswer.Streamed<?> answer) {
         this.ctx = ctx;
-        this.connection = Peer.endPoint(ctx);
+        this.connection = OpenRequests.endPoint(ctx);
         this.answer = answer;
     }
 

@@ -5,7 +5,6 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.http.CallerText;
 import dev.berth.http.OpenRequests;
-import dev.berth.http.Peer;
 import dev.berth.http.ServerParts;
 import dev.berth.openinference.HealthProtocol.HealthCheckRequest;
 import dev.berth.openinference.HealthProtocol.HealthCheckResponse;
@@ -48,7 +47,7 @@ record GrpcHealth(ServerParts parts) {
         var service = new AtomicReference<String>();
         Grpc.read(ctx, parts.invocations(), message -> service.set(service(message)));
         ServletContextRequest.getServletContextRequest(ctx.req()).addIdleTimeoutListener(_ -> false);
-        var gone = Peer.hasGone(ctx);
+        var gone = OpenRequests.hasGone(ctx);
         Grpc.begin(ctx);
         var sent = ServingStatus.UNKNOWN;
         while (!gone.getAsBoolean()) {

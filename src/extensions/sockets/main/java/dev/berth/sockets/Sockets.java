@@ -7,7 +7,7 @@ import dev.berth.http.Accept;
 import dev.berth.http.CallerText;
 import dev.berth.http.Headers;
 import dev.berth.http.Invocations;
-import dev.berth.http.Peer;
+import dev.berth.http.OpenRequests;
 import dev.berth.http.RequestLog;
 import dev.berth.http.ServerParts;
 import dev.berth.http.SessionProtocol;
@@ -129,7 +129,7 @@ record Sockets(ServerParts parts) {
                 new Socket.Terms(model, memory, handshake, Headers.letThrough(ctx), session(ctx, visit, handshake)),
                 System::nanoTime,
                 connection.getConnector().getScheduler(),
-                Peer.endPoint(ctx).place);
+                OpenRequests.endPoint(ctx).place);
     }
 
     /// The session of all messages of a socket: the one that the handshake names or opens, or one
