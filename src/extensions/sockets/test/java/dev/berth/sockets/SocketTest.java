@@ -28,6 +28,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
@@ -189,25 +190,15 @@ class SocketTest {
         }
     }
 
-    @Test
-    void invalidUtf8ClosesWith1007() throws Exception {
+    @ParameterizedTest
+    @CsvSource({"8182 00000000 61ff, 1007", "8101 61, 1002"})
+    void bytesThatAreNoUtf8AndAMissingMaskCloseTheSocket(String frame, int code) throws Exception {
         try (var server = TestServer.with(new TextHandler()).start();
                 var socket = open(server)) {
-            socket.frame(true, RawSocket.TEXT, new byte[] {'a', (byte) 0xff});
+            socket.send(HexFormat.of().parseHex(frame.replace(" ", "")));
             assertThat(socket.read())
                     .returns(RawSocket.CLOSE, RawSocket.Frame::opcode)
-                    .returns(1007, RawSocket.Frame::code);
-        }
-    }
-
-    @Test
-    void aMissingMaskClosesWith1002() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start();
-                var socket = open(server)) {
-            socket.send((byte) 0x81, (byte) 1, (byte) 'a');
-            assertThat(socket.read())
-                    .returns(RawSocket.CLOSE, RawSocket.Frame::opcode)
-                    .returns(1002, RawSocket.Frame::code);
+                    .returns(code, RawSocket.Frame::code);
         }
     }
 

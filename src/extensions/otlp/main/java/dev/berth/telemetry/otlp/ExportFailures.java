@@ -21,16 +21,11 @@ final class ExportFailures extends Handler {
 
     private final String endpoint;
 
-    private ExportFailures(String endpoint) {
-        this.endpoint = endpoint;
-    }
-
     /// @param endpoint where things are sent, for the message
-    static ExportFailures reported(String endpoint) {
-        var failures = new ExportFailures(endpoint);
+    ExportFailures(String endpoint) {
+        this.endpoint = endpoint;
         OF_THE_SDK.setUseParentHandlers(false);
-        OF_THE_SDK.addHandler(failures);
-        return failures;
+        OF_THE_SDK.addHandler(this);
     }
 
     @Override

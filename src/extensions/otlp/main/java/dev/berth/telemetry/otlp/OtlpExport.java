@@ -40,7 +40,7 @@ public final class OtlpExport implements Exporter.Export {
     private final ExportFailures failures;
 
     private OtlpExport(OtlpConfig config, Supplier<MetricSnapshots> metrics) {
-        failures = ExportFailures.reported(place(config));
+        failures = new ExportFailures(place(config));
         sdk = AutoConfiguredOpenTelemetrySdk.builder()
                 .disableShutdownHook()
                 .addPropertiesSupplier(() -> properties(config))
