@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.ErrorReportConfiguration;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamWriteConstraints;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
@@ -13,10 +12,8 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.ser.DefaultSerializerProvider;
 import com.fasterxml.jackson.databind.type.TypeFactory;
-import com.fasterxml.jackson.databind.util.RawValue;
 import dev.berth.error.ServingException;
 import dev.berth.memory.WholeFile;
 import java.io.IOException;
@@ -50,8 +47,6 @@ public final class JsonText {
     private static final JsonFactory EXACT = factory(AS_THEY_STAND);
 
     private static final JsonParser.Feature NAN = JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS.mappedFeature();
-
-    private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
     /// Half of a character: JSON may hold one as `\ud800`, UTF-8 may not.
     private static final Pattern LONE_SURROGATE = Pattern.compile("\\p{Cs}");
@@ -110,12 +105,6 @@ public final class JsonText {
         return only(() -> new CountedParser(JSON.createParser(text).enable(NAN)), TREES::readTree, isLine(text));
     }
 
-    /// The value of a text, whose numbers keep the text that they have: `1.0`, `1e5` and digits
-    /// without end come out as they went in.
-    public static JsonNode exact(String text) throws NotJsonException {
-        return exactly(text, JsonText::exact);
-    }
-
     /// What is read of the one value of a text, whose numbers are not looked at.
     public static <T> T exactly(String text, Reading<T> reading) throws NotJsonException {
         return only(() -> EXACT.createParser(text), reading, isLine(text));
@@ -169,34 +158,6 @@ public final class JsonText {
             // The text is in memory already.
             throw new NotJsonException("found bytes that are not UTF-8, expected JSON");
         }
-    }
-
-    /// The value that begins at the parser's token.
-    private static JsonNode exact(JsonParser parser) throws IOException {
-        return switch (parser.currentToken()) {
-            case START_OBJECT -> {
-                var object = NODES.objectNode();
-                while (parser.nextToken() != JsonToken.END_OBJECT) {
-                    var name = parser.currentName();
-                    parser.nextToken();
-                    object.set(name, exact(parser));
-                }
-                yield object;
-            }
-            case START_ARRAY -> {
-                var list = NODES.arrayNode();
-                while (parser.nextToken() != JsonToken.END_ARRAY) {
-                    list.add(exact(parser));
-                }
-                yield list;
-            }
-            case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> NODES.rawValueNode(new RawValue(parser.getText()));
-            case VALUE_STRING -> NODES.textNode(parser.getText());
-            case VALUE_TRUE, VALUE_FALSE -> NODES.booleanNode(parser.getBooleanValue());
-            case VALUE_NULL -> NODES.nullNode();
-            case END_OBJECT, END_ARRAY, FIELD_NAME, VALUE_EMBEDDED_OBJECT, NOT_AVAILABLE ->
-                throw new IllegalStateException("no value begins with " + parser.currentToken());
-        };
     }
 
     /// A value as plain Java.

@@ -1,10 +1,12 @@
 package dev.berth.transform;
 
+import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.util.RawValue;
 import dev.berth.content.Csv;
 import dev.berth.content.JsonLines;
 import dev.berth.hooks.BadInputException;
@@ -83,7 +85,7 @@ enum RecordFormat {
         @Override
         JsonNode read(String text) {
             try {
-                return JsonText.exact(text);
+                return JsonText.exactly(text, RecordFormat::exact);
             } catch (NotJsonException e) {
                 throw new BadInputException(e.getMessage(), e);
             }
@@ -116,6 +118,34 @@ enum RecordFormat {
     };
 
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+
+    /// The value that begins at the parser's token.
+    private static JsonNode exact(JsonParser parser) throws IOException {
+        return switch (parser.currentToken()) {
+            case START_OBJECT -> {
+                var object = NODES.objectNode();
+                while (parser.nextToken() != JsonToken.END_OBJECT) {
+                    var name = parser.currentName();
+                    parser.nextToken();
+                    object.set(name, exact(parser));
+                }
+                yield object;
+            }
+            case START_ARRAY -> {
+                var list = NODES.arrayNode();
+                while (parser.nextToken() != JsonToken.END_ARRAY) {
+                    list.add(exact(parser));
+                }
+                yield list;
+            }
+            case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> NODES.rawValueNode(new RawValue(parser.getText()));
+            case VALUE_STRING -> NODES.textNode(parser.getText());
+            case VALUE_TRUE, VALUE_FALSE -> NODES.booleanNode(parser.getBooleanValue());
+            case VALUE_NULL -> NODES.nullNode();
+            case END_OBJECT, END_ARRAY, FIELD_NAME, VALUE_EMBEDDED_OBJECT, NOT_AVAILABLE ->
+                throw new IllegalStateException("no value begins with " + parser.currentToken());
+        };
+    }
 
     /// @param type CSV, JSON or JSON Lines
     static RecordFormat of(MediaType type) {
