@@ -4,8 +4,7 @@
     python src/test/resources/images/make_images.py
 
 `NAME.rgb` holds red, green and blue of `NAME`, row by row, as `ImageOps.exif_transpose(...).convert("RGB")` gives them;
-`rgb.png.grey` the brightness, `photo.png.11x17` the pixels of another
-size by all filters, one behind the other.
+`rgb.png.grey` the brightness. `resized.py` beside this makes what becomes of them in other sizes.
 """
 
 import io
@@ -19,7 +18,6 @@ from PIL import Image, ImageDraw, ImageOps
 HERE = Path(__file__).resolve().parent
 SIZE = (13, 11)
 ORIENTATION = 0x0112
-FILTERS = [getattr(Image.Resampling, name) for name in ("NEAREST", "BOX", "BILINEAR", "HAMMING", "BICUBIC", "LANCZOS")]
 
 
 def picture(size: tuple[int, int], seed: int = 1) -> Image.Image:
@@ -207,10 +205,6 @@ def main() -> None:
     (HERE / "grey-16-bits.png.rgb").write_bytes(high_bytes.convert("RGB").tobytes())
 
     (HERE / "rgb.png.grey").write_bytes(image.convert("L").tobytes())
-    photo = picture((29, 23), seed=3)
-    for size in ((11, 17), (8, 23), (29, 7), (40, 9), (31, 25), (96, 75), (1, 1)):
-        filters = b"".join(photo.resize(size, filter).tobytes() for filter in FILTERS)
-        (HERE / f"photo.png.{size[0]}x{size[1]}").write_bytes(filters)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 package dev.berth.testing;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
 import com.google.common.util.concurrent.ListenableFuture;
 import com.google.protobuf.DescriptorProtos.FileDescriptorSet;
 import com.google.protobuf.Descriptors.Descriptor;
@@ -12,6 +15,8 @@ import io.grpc.Compressor;
 import io.grpc.CompressorRegistry;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.Status.Code;
 import io.grpc.okhttp.OkHttpChannelBuilder;
 import io.grpc.stub.BlockingClientCall;
 import io.grpc.stub.ClientCalls;
@@ -24,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.DeflaterOutputStream;
 import javax.net.ssl.SSLContext;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
 /// A client of gRPC's own library, made of the descriptors of the Open Inference Protocol.
 public final class GrpcClient implements AutoCloseable {
@@ -181,6 +187,22 @@ public final class GrpcClient implements AutoCloseable {
                 throw new UncheckedIOException(e);
             }
         }
+    }
+
+    /// A message in protobuf's text format, on one line.
+    public static String text(DynamicMessage message) {
+        return TextFormat.printer()
+                .emittingSingleLine(true)
+                .printToString(message)
+                .strip();
+    }
+
+    /// @param failing a call, or the reading of a stream
+    /// @param message part of what the status says
+    public static void assertFails(ThrowingCallable failing, Code code, String message) {
+        var status = Status.fromThrowable(catchThrowable(failing));
+        assertThat(status.getDescription()).contains(message);
+        assertThat(status.getCode()).isEqualTo(code);
     }
 
     @Override

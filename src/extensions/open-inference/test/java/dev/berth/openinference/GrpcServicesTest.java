@@ -1,7 +1,7 @@
 package dev.berth.openinference;
 
+import static dev.berth.testing.GrpcClient.assertFails;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
@@ -25,7 +25,6 @@ import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status.Code;
 import io.grpc.StatusException;
-import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -111,25 +110,24 @@ class GrpcServicesTest {
 
     @Test
     void anotherServiceIsNotFound() {
-        var failure = catchThrowableOfType(StatusRuntimeException.class, () -> check(client, "other"));
-        assertThat(failure.getStatus().getCode()).isEqualTo(Code.NOT_FOUND);
-        assertThat(failure.getStatus().getDescription())
-                .isEqualTo("service: found \"other\", expected the name of a model, or nothing");
+        assertFails(
+                () -> check(client, "other"),
+                Code.NOT_FOUND,
+                "service: found \"other\", expected the name of a model, or nothing");
     }
 
     @Test
     void aMessageThatIsNoneIsABadRequest() {
         var bytes = "grpc.health.v1.Health/Check";
-        var failure = catchThrowableOfType(
-                StatusRuntimeException.class,
+        assertFails(
                 () -> ClientCalls.blockingUnaryCall(
                         client.channel(),
                         method(MethodType.UNARY, bytes, ServerReflectionRequest.parser(), HealthCheckResponse.parser()),
                         CallOptions.DEFAULT,
                         // A text that is no UTF-8 in the field of the service.
-                        broken()));
-        assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
-        assertThat(failure.getStatus().getDescription()).isEqualTo("message: not a HealthCheckRequest");
+                        broken()),
+                Code.INVALID_ARGUMENT,
+                "message: not a HealthCheckRequest");
     }
 
     private static ServerReflectionRequest broken() {
@@ -166,10 +164,7 @@ class GrpcServicesTest {
             assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.SERVING);
             starting.close();
             assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.NOT_SERVING);
-            assertThat(catchThrowableOfType(StatusException.class, watch::read)
-                            .getStatus()
-                            .getCode())
-                    .isEqualTo(Code.UNAVAILABLE);
+            assertFails(watch::read, Code.UNAVAILABLE, "the server is stopping");
         }
     }
 
@@ -212,15 +207,13 @@ class GrpcServicesTest {
     @ValueSource(booleans = {false, true})
     void aLongRequestForReflectionIsRefused(boolean compressed) {
         var options = CallOptions.DEFAULT;
-        assertThatThrownBy(() -> reflected(
+        assertFails(
+                () -> reflected(
                         compressed ? options.withCompression("gzip") : options,
                         "grpc.reflection.v1.ServerReflection",
-                        request().setFileContainingSymbol("a".repeat(1 << 20))))
-                .isInstanceOfSatisfying(StatusException.class, failure -> {
-                    assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
-                    assertThat(failure.getStatus().getDescription())
-                            .isEqualTo("message: found more than 16384 bytes, expected a ServerReflectionRequest");
-                });
+                        request().setFileContainingSymbol("a".repeat(1 << 20))),
+                Code.INVALID_ARGUMENT,
+                "message: found more than 16384 bytes, expected a ServerReflectionRequest");
     }
 
     private static List<ServerReflectionResponse> reflected(String service, ServerReflectionRequest.Builder... requests)
@@ -309,9 +302,9 @@ class GrpcServicesTest {
 
     @Test
     void aRequestForNothingEndsTheStream() {
-        var failure = catchThrowableOfType(
-                StatusException.class, () -> reflected("grpc.reflection.v1.ServerReflection", request()));
-        assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
-        assertThat(failure.getStatus().getDescription()).isEqualTo("message_request: found none, expected one");
+        assertFails(
+                () -> reflected("grpc.reflection.v1.ServerReflection", request()),
+                Code.INVALID_ARGUMENT,
+                "message_request: found none, expected one");
     }
 }

@@ -1,12 +1,12 @@
 package dev.berth.openinference;
 
+import static dev.berth.testing.GrpcClient.assertFails;
+import static dev.berth.testing.GrpcClient.text;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.DynamicMessage;
-import com.google.protobuf.TextFormat;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
@@ -16,8 +16,6 @@ import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import io.grpc.CallOptions;
 import io.grpc.Status.Code;
-import io.grpc.StatusException;
-import io.grpc.StatusRuntimeException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
@@ -26,7 +24,6 @@ import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -266,7 +263,7 @@ class GrpcTest {
                 "model_name: 'other'",
                 "model_name: 'model'",
                 request.formatted("b", 2));
-        assertThat(answers.stream().map(GrpcTest::text))
+        assertThat(answers.stream().map(GrpcClient::text))
                 .containsExactly(
                         "infer_response { model_name: \"model\" model_version: \"1\" id: \"a\" parameters { key: \"triton_final_response\" value { bool_param: true } } outputs { name: \"output_0\" datatype: \"INT64\" shape: 1 contents { int64_contents: 2 } } }",
                         "error_message: \"model: found \\\"other\\\", expected model; --model-name gives it another name\"",
@@ -284,9 +281,7 @@ class GrpcTest {
             call.write(GrpcClient.message("ModelInferRequest", "model_name: 'x'"));
             assertThat(text(call.read())).startsWith("error_message");
             stopping.close();
-            var failure = catchThrowableOfType(StatusException.class, call::read);
-            assertThat(failure.getStatus().getCode()).isEqualTo(Code.UNAVAILABLE);
-            assertThat(failure.getStatus().getDescription()).isEqualTo("the server is stopping");
+            assertFails(call::read, Code.UNAVAILABLE, "the server is stopping");
         }
     }
 
@@ -399,18 +394,5 @@ class GrpcTest {
                     .contains("model_name: \"twice\"", "fp32_contents: 8.0");
             assertFails(() -> asking.call("ModelInfer", "model_name: 'nope'"), Code.NOT_FOUND, "nope");
         }
-    }
-
-    private static void assertFails(ThrowingCallable call, Code code, String message) {
-        var failure = catchThrowableOfType(StatusRuntimeException.class, call);
-        assertThat(failure.getStatus().getDescription()).contains(message);
-        assertThat(failure.getStatus().getCode()).isEqualTo(code);
-    }
-
-    private static String text(DynamicMessage message) {
-        return TextFormat.printer()
-                .emittingSingleLine(true)
-                .printToString(message)
-                .strip();
     }
 }

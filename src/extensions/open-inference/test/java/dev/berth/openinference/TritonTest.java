@@ -1,22 +1,19 @@
 package dev.berth.openinference;
 
+import static dev.berth.testing.GrpcClient.assertFails;
+import static dev.berth.testing.GrpcClient.text;
 import static dev.berth.testing.Infer.assertError;
 import static dev.berth.testing.Infer.json;
 import static dev.berth.testing.Infer.tree;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.google.protobuf.DynamicMessage;
-import com.google.protobuf.TextFormat;
 import dev.berth.testing.GrpcClient;
 import dev.berth.testing.Infer;
 import dev.berth.testing.Origins;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import io.grpc.Status.Code;
-import io.grpc.StatusRuntimeException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -162,10 +159,7 @@ class TritonTest {
         // What is wrong with its files stays wrong: nobody should try again.
         var failed = post(many, "/v2/repository/models/c/load", "");
         assertError(failed, 400, "model.json");
-        assertThatThrownBy(() -> ofMany.call("RepositoryModelLoad", "model_name: 'c'"))
-                .isInstanceOfSatisfying(
-                        StatusRuntimeException.class,
-                        e -> assertThat(e.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT));
+        assertFails(() -> ofMany.call("RepositoryModelLoad", "model_name: 'c'"), Code.INVALID_ARGUMENT, "model.json");
         var asked = post(many, "/v2/models/c/infer", "{}");
         assertError(asked, 500, "model.json");
         assertThat(asked.headers().firstValue("Retry-After")).isEmpty();
@@ -216,18 +210,13 @@ class TritonTest {
                 "RepositoryModelLoad   | model_name: 'a' parameters { key: 'file:1/model.pt' value { bytes_param: 'x' } } | INVALID_ARGUMENT | parameters: found ~file:1/model.pt~"
             })
     void callsThatAreWrongSayWhy(String method, String request, Code code, String message) {
-        var failure = catchThrowableOfType(StatusRuntimeException.class, () -> ofMany.call(method, request));
-        assertThat(failure.getStatus().getCode()).isEqualTo(code);
-        assertThat(failure.getStatus().getDescription()).contains(message.replace('~', '"'));
+        assertFails(() -> ofMany.call(method, request), code, message.replace('~', '"'));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"ModelStatistics", "RepositoryIndex", "RepositoryModelLoad"})
     void messagesThatAreBrokenAreBadRequests(String method) {
-        var failure =
-                catchThrowableOfType(StatusRuntimeException.class, () -> ofMany.call(method, new byte[] {0x0a, 9}));
-        assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
-        assertThat(failure.getStatus().getDescription()).startsWith("message: not ");
+        assertFails(() -> ofMany.call(method, new byte[] {0x0a, 9}), Code.INVALID_ARGUMENT, "message: not ");
     }
 
     @Test
@@ -259,12 +248,5 @@ class TritonTest {
         return server.send(HttpRequest.newBuilder(server.uri(path))
                 .POST(BodyPublishers.ofString(body))
                 .build());
-    }
-
-    private static String text(DynamicMessage message) {
-        return TextFormat.printer()
-                .emittingSingleLine(true)
-                .printToString(message)
-                .strip();
     }
 }
