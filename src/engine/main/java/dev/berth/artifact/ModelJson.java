@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 /// An object of the `model.json` of a directory, read field by field: the whole file, or one within
 /// it. Collects what is wrong with it and with the files that it names, so that all of it is said at
 /// once. Used by one thread, once.
-final class ModelJson {
+public final class ModelJson {
 
     private static final String NAME = "model.json";
     private static final int FORMAT = 1;
@@ -53,7 +53,7 @@ final class ModelJson {
     }
 
     /// @throws ModelArtifactException when there is no such file, or it is not a JSON object
-    static ModelJson read(Path directory) {
+    public static ModelJson read(Path directory) {
         if (!Files.isDirectory(directory)) {
             throw new ModelArtifactException(directory, "not a directory");
         }
@@ -102,7 +102,7 @@ final class ModelJson {
                 .findFirst();
     }
 
-    ModelJson checkFormat() {
+    public ModelJson checkFormat() {
         int format = integer("format");
         if (problems.isEmpty() && format != FORMAT) {
             problem("format: found %d, expected %d; trace the model again with this version's trace.py"
@@ -111,7 +111,7 @@ final class ModelJson {
         return this;
     }
 
-    void problem(String message) {
+    public void problem(String message) {
         problems.add(source + message);
     }
 
@@ -120,7 +120,7 @@ final class ModelJson {
         problem("%s: found %s, expected %s".formatted(path, kind(json), expected));
     }
 
-    void stopIfWrong() {
+    public void stopIfWrong() {
         if (!problems.isEmpty()) {
             throw new ModelArtifactException(directory, problems);
         }
@@ -130,12 +130,12 @@ final class ModelJson {
         return json;
     }
 
-    boolean has(String field) {
+    public boolean has(String field) {
         return json.has(field);
     }
 
     /// The value of a field, of which it is told where it does not fit.
-    JsonNode value(String field, Predicate<JsonNode> fits, String expected) {
+    public JsonNode value(String field, Predicate<JsonNode> fits, String expected) {
         var value = json.path(field);
         if (!fits.test(value)) {
             part(field).wrong(expected);
@@ -143,7 +143,7 @@ final class ModelJson {
         return value;
     }
 
-    ModelJson at(String field, String expected) {
+    public ModelJson at(String field, String expected) {
         value(field, JsonNode::isObject, expected);
         return part(field);
     }
@@ -188,7 +188,7 @@ final class ModelJson {
         return texts.valueStream().map(JsonNode::asText).toList();
     }
 
-    String choice(String field, List<String> choices) {
+    public String choice(String field, List<String> choices) {
         return value(
                         field,
                         value -> value.isTextual() && choices.contains(value.textValue()),
@@ -196,7 +196,7 @@ final class ModelJson {
                 .asText("");
     }
 
-    int integer(String field) {
+    public int integer(String field) {
         return value(field, value -> value.isInt() && value.intValue() >= 1, "a whole number of at least 1")
                 .asInt(1);
     }
@@ -222,7 +222,7 @@ final class ModelJson {
     }
 
     /// What every traced model says.
-    TracedArtifact.Header header() {
+    public TracedArtifact.Header header() {
         var independentRows = flag("independentRows");
         if (independentRows.equals(Optional.of(false))) {
             part("independentRows").wrong("true or nothing: rows of a task go through its model together");
@@ -261,7 +261,7 @@ final class ModelJson {
     ///
     /// @param longest the tokens of the longest row
     /// @param sequence reads how many tokens a row of a compiled file has
-    Shapes shapes(Target target, int longest, ToIntFunction<ModelJson> sequence) {
+    public Shapes shapes(Target target, int longest, ToIntFunction<ModelJson> sequence) {
         boolean isCompiled = choice("shapes", List.of("dynamic", "compiled")).equals("compiled");
         var files = files().stream()
                 .map(file -> isCompiled

@@ -2,8 +2,8 @@ package dev.berth.hub;
 
 import dev.berth.artifact.ArtifactFile;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.engine.CpuFlags;
 import dev.berth.engine.Engine;
+import dev.berth.engine.onnx.CpuFlags;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

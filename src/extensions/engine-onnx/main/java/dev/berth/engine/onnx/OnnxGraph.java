@@ -6,7 +6,6 @@ import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
 import ai.onnxruntime.providers.OrtCUDAProviderOptions;
-import dev.berth.engine.CpuFlags;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.EngineGraph;
 import dev.berth.engine.InvalidInputException;

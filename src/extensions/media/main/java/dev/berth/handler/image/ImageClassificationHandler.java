@@ -1,7 +1,6 @@
 package dev.berth.handler.image;
 
 import com.fasterxml.jackson.databind.node.BinaryNode;
-import dev.berth.artifact.ImageArtifact;
 import dev.berth.content.Base64Bytes;
 import dev.berth.content.Documents;
 import dev.berth.content.Fields;
@@ -71,7 +70,7 @@ public class ImageClassificationHandler extends TaskHandler<ImageModel, Tensor, 
                 List.of(Column.ofTexts("label", -1), Column.of("score", ElementType.FLOAT64, -1)),
                 (accelerator, graphs) -> new ImageModel(artifact, accelerator, graphs));
         this.labels = labels;
-        this.preparation = new Preparation(artifact.preparation());
+        this.preparation = artifact.preparation();
     }
 
     @Override

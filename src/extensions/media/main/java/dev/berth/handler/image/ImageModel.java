@@ -1,6 +1,5 @@
 package dev.berth.handler.image;
 
-import dev.berth.artifact.ImageArtifact;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.handler.task.TaskHandler;

@@ -1,49 +1,71 @@
 package dev.berth.handler.image;
 
-import dev.berth.artifact.ImagePreparation;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
 import dev.berth.image.Filter;
 import dev.berth.image.Image;
 import dev.berth.image.Pillow;
-import java.util.Locale;
+import java.util.List;
+import java.util.Optional;
 
 /// From the bytes of a picture to what a model takes, as the image processors of `transformers` do
-/// it with Pillow. Safe for use by many threads.
-final class Preparation {
+/// it with Pillow, in this order: another size, its middle, numbers. Safe for use by many threads.
+///
+/// @param resize empty: it keeps its size
+/// @param pillow whose numbers a resize gives
+/// @param crop the size of the middle; empty: the whole picture
+record Preparation(Optional<Resize> resize, Filter filter, Pillow pillow, Optional<Size> crop, Numbers numbers) {
 
-    private final ImagePreparation steps;
-    private final Filter filter;
-    private final Pillow pillow;
-    private final float[] mean = new float[3];
-    private final float[] deviation = new float[3];
+    /// What becomes of a value from 0 to 255: `(value * scale - mean) / deviation`.
+    ///
+    /// @param mean of red, green and blue
+    /// @param deviation of red, green and blue
+    /// @param blueFirst whether the model takes blue, green and red
+    record Numbers(double scale, List<Double> mean, List<Double> deviation, boolean blueFirst) {
 
-    Preparation(ImagePreparation steps) {
-        this.steps = steps;
-        this.filter = Filter.valueOf(steps.filter().toUpperCase(Locale.ROOT));
-        this.pillow = steps.pillow().filter(major -> major < 13).isPresent() ? Pillow.OLD : Pillow.NEWEST;
-        // Of values from 0 to 1, which `Image.rgb` makes.
-        var numbers = steps.numbers();
-        double scale = numbers.scale() * 255;
-        for (int i = 0; i < 3; i++) {
-            mean[i] = (float) (numbers.mean().get(i) / scale);
-            deviation[i] = (float) (numbers.deviation().get(i) / scale);
+        /// The same for values from 0 to 1, which `Image.rgb` makes.
+        private float[] scaled(List<Double> numbers) {
+            var scaled = new float[3];
+            for (int i = 0; i < 3; i++) {
+                scaled[i] = (float) (numbers.get(i) / (scale * 255));
+            }
+            return scaled;
         }
+
+        private Tensor of(Image image) {
+            var pixels = image.rgb(scaled(mean), scaled(deviation));
+            return blueFirst ? Tensor.stack(pixels.unstack().reversed()) : pixels;
+        }
+    }
+
+    /// The size that a picture is made.
+    sealed interface Resize {}
+
+    /// Its shape is kept.
+    record ShorterSide(int length) implements Resize {}
+
+    /// Whatever its shape was.
+    record Size(int height, int width) implements Resize {}
+
+    /// The size of what the model gets.
+    Size size() {
+        return crop.orElseGet(() -> switch (resize.orElseThrow()) {
+            case Size size -> size;
+            case ShorterSide(int length) -> new Size(length, length);
+        });
     }
 
     /// float32 `[3, height, width]`.
     ///
     /// @throws BadInputException for what is no picture
     Tensor pixels(byte[] picture) {
-        var cropped = cropped(resized(Image.read(picture)));
-        return steps.numbers().blueFirst() ? blueFirst(cropped.rgb(mean, deviation)) : cropped.rgb(mean, deviation);
+        return numbers.of(cropped(resized(Image.read(picture))));
     }
 
     private Image resized(Image image) {
-        return steps.resize()
-                .map(resize -> switch (resize) {
-                    case ImagePreparation.ShorterSide(int length) -> image.resizeShorterSide(length, filter, pillow);
-                    case ImagePreparation.Size(int height, int width) -> image.resize(width, height, filter, pillow);
+        return resize.map(to -> switch (to) {
+                    case ShorterSide(int length) -> image.resizeShorterSide(length, filter, pillow);
+                    case Size(int height, int width) -> image.resize(width, height, filter, pillow);
                 })
                 .orElse(image);
     }
@@ -51,15 +73,9 @@ final class Preparation {
     /// The processors round down where a picture can't be cut evenly, and torchvision, which
     /// `Image.centerCrop` follows, does not.
     private Image cropped(Image image) {
-        return steps.crop()
-                .map(crop -> image.crop(
-                        Math.floorDiv(image.width() - crop.width(), 2),
-                                Math.floorDiv(image.height() - crop.height(), 2),
-                        crop.width(), crop.height()))
+        return crop.map(to -> image.crop(
+                        Math.floorDiv(image.width() - to.width(), 2), Math.floorDiv(image.height() - to.height(), 2),
+                        to.width(), to.height()))
                 .orElse(image);
-    }
-
-    private static Tensor blueFirst(Tensor pixels) {
-        return Tensor.stack(pixels.unstack().reversed());
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.image.Pillow;
 import dev.berth.testing.TestServer;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -242,6 +243,16 @@ class ImageFormsTest {
         }
         JSON.writeValue(directory.resolve("model.json").toFile(), model);
         assertThatThrownBy(() -> TestServer.artifact(directory).start()).hasStackTraceContaining(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"12.3.0, OLD", "13, NEWEST", "14.0, NEWEST"})
+    void thePillowThatTheArtifactNamesResizesItsPictures(String version, Pillow pillow, @TempDir Path directory)
+            throws Exception {
+        var model = copied(ARTIFACT, directory);
+        ((ObjectNode) model.path("image")).put("pillow", version);
+        JSON.writeValue(directory.resolve("model.json").toFile(), model);
+        assertThat(ImageArtifact.open(directory).preparation().pillow()).isEqualTo(pillow);
     }
 
     @Test

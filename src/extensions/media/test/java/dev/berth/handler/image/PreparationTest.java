@@ -2,7 +2,6 @@ package dev.berth.handler.image;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.artifact.ImagePreparation;
 import dev.berth.hooks.Tensor;
 import dev.berth.image.Filter;
 import dev.berth.image.Image;
@@ -10,7 +9,8 @@ import dev.berth.image.Pillow;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class PreparationTest {
 
@@ -26,27 +26,22 @@ class PreparationTest {
         return values;
     }
 
-    @Test
-    void aPictureIsResizedAsByThePillowThatTheArtifactNames() {
-        var old = prepared(new ImagePreparation.Size(32, 32), Optional.of(12));
-        var newest = prepared(new ImagePreparation.Size(32, 32), Optional.empty());
-        assertThat(old).isEqualTo(resized(32, 32, Pillow.OLD)).isNotEqualTo(newest);
-        assertThat(newest)
-                .isEqualTo(resized(32, 32, Pillow.NEWEST))
-                .isEqualTo(prepared(new ImagePreparation.Size(32, 32), Optional.of(13)));
-        assertThat(prepared(new ImagePreparation.ShorterSide(5), Optional.of(12)))
-                .isEqualTo(resized(5, 142, Pillow.OLD))
-                .isNotEqualTo(prepared(new ImagePreparation.ShorterSide(5), Optional.empty()));
+    @ParameterizedTest
+    @EnumSource(Pillow.class)
+    void aPictureIsResizedAsByThePillowThatTheArtifactNames(Pillow pillow) {
+        assertThat(prepared(new Preparation.Size(32, 32), pillow)).isEqualTo(resized(32, 32, pillow));
+        assertThat(prepared(new Preparation.ShorterSide(5), pillow)).isEqualTo(resized(5, 142, pillow));
+        assertThat(resized(32, 32, Pillow.OLD)).isNotEqualTo(resized(32, 32, Pillow.NEWEST));
     }
 
-    private Tensor prepared(ImagePreparation.Resize resize, Optional<Integer> pillow) {
-        var steps = new ImagePreparation(
-                Optional.of(resize),
-                "bilinear",
-                pillow,
-                Optional.empty(),
-                new ImagePreparation.Numbers(1 / 255.0, List.of(0.0, 0.0, 0.0), List.of(1.0, 1.0, 1.0), false));
-        return new Preparation(steps).pixels(picture.png());
+    private Tensor prepared(Preparation.Resize resize, Pillow pillow) {
+        return new Preparation(
+                        Optional.of(resize),
+                        Filter.BILINEAR,
+                        pillow,
+                        Optional.empty(),
+                        new Preparation.Numbers(1 / 255.0, List.of(0.0, 0.0, 0.0), List.of(1.0, 1.0, 1.0), false))
+                .pixels(picture.png());
     }
 
     private Tensor resized(int width, int height, Pillow version) {

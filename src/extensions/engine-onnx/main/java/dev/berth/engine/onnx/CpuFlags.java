@@ -1,4 +1,4 @@
-package dev.berth.engine;
+package dev.berth.engine.onnx;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,20 +1,29 @@
-package dev.berth.artifact;
+package dev.berth.handler.image;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.ModelJson;
+import dev.berth.artifact.Shapes;
+import dev.berth.artifact.TracedArtifact;
+import dev.berth.image.Filter;
+import dev.berth.image.Pillow;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// A traced model that takes pictures.
 ///
 /// @param preparation what becomes of a picture before the model gets it
-public record ImageArtifact(Header header, Shapes shapes, ImagePreparation preparation) implements TracedArtifact {
+record ImageArtifact(Header header, Shapes shapes, Preparation preparation) implements TracedArtifact {
 
-    private static final List<String> FILTERS = List.of("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos");
+    private static final List<String> FILTERS = Stream.of(Filter.values())
+            .map(filter -> filter.name().toLowerCase(Locale.ROOT))
+            .toList();
     private static final List<String> CHANNELS = List.of("rgb", "bgr");
 
     /// Such as `12.3.0`.
@@ -23,7 +32,7 @@ public record ImageArtifact(Header header, Shapes shapes, ImagePreparation prepa
     /// Reads and checks the artifact in `directory`.
     ///
     /// @throws ModelArtifactException with everything that is wrong
-    public static ImageArtifact open(Path directory) {
+    static ImageArtifact open(Path directory) {
         var json = ModelJson.read(directory).checkFormat();
         var header = json.header();
         var artifact = new ImageArtifact(
@@ -34,18 +43,18 @@ public record ImageArtifact(Header header, Shapes shapes, ImagePreparation prepa
         return artifact;
     }
 
-    private static ImagePreparation preparation(ModelJson image) {
-        var preparation = new ImagePreparation(
+    private static Preparation preparation(ModelJson image) {
+        var preparation = new Preparation(
                 image.has("resize") ? Optional.of(resize(image.at("resize", "an object"))) : Optional.empty(),
-                image.has("resize") ? image.choice("filter", FILTERS) : "nearest",
+                image.has("resize") ? filter(image) : Filter.NEAREST,
                 pillow(image),
                 image.has("crop") ? Optional.of(size(image.at("crop", "an object"))) : Optional.empty(),
-                new ImagePreparation.Numbers(
+                new Preparation.Numbers(
                         numbers(image, "scale", 1).getFirst(),
                         numbers(image, "mean", 3),
                         numbers(image, "deviation", 3),
                         image.choice("channels", CHANNELS).equals("bgr")));
-        if (preparation.crop().isEmpty() && !(preparation.resize().orElse(null) instanceof ImagePreparation.Size)) {
+        if (preparation.crop().isEmpty() && !(preparation.resize().orElse(null) instanceof Preparation.Size)) {
             image.problem(
                     "image: found neither a crop nor a resize to a height and a width, expected pictures of one size");
         }
@@ -56,26 +65,28 @@ public record ImageArtifact(Header header, Shapes shapes, ImagePreparation prepa
         return preparation;
     }
 
-    private static ImagePreparation.Resize resize(ModelJson resize) {
-        return resize.has("shorterSide")
-                ? new ImagePreparation.ShorterSide(resize.integer("shorterSide"))
-                : size(resize);
+    private static Preparation.Resize resize(ModelJson resize) {
+        return resize.has("shorterSide") ? new Preparation.ShorterSide(resize.integer("shorterSide")) : size(resize);
     }
 
-    private static ImagePreparation.Size size(ModelJson size) {
-        return new ImagePreparation.Size(size.integer("height"), size.integer("width"));
+    private static Preparation.Size size(ModelJson size) {
+        return new Preparation.Size(size.integer("height"), size.integer("width"));
     }
 
-    private static Optional<Integer> pillow(ModelJson image) {
+    private static Filter filter(ModelJson image) {
+        var name = image.choice("filter", FILTERS);
+        return FILTERS.contains(name) ? Filter.valueOf(name.toUpperCase(Locale.ROOT)) : Filter.NEAREST;
+    }
+
+    private static Pillow pillow(ModelJson image) {
         var version = image.value(
                 "pillow",
                 value -> value.isMissingNode()
                         || (value.isTextual()
                                 && VERSION.matcher(value.textValue()).matches()),
                 "a version such as \"12.3.0\"");
-        return Optional.of(VERSION.matcher(version.asText("")))
-                .filter(Matcher::matches)
-                .map(parts -> Integer.valueOf(parts.group(1)));
+        var major = VERSION.matcher(version.asText(""));
+        return major.matches() && Integer.parseInt(major.group(1)) < 13 ? Pillow.OLD : Pillow.NEWEST;
     }
 
     /// A number, or a list of so many.
