@@ -11,8 +11,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/// Rows that a model is tried with before it serves: two or three at a time, the same at each
-/// start.
+/// Rows that a model is tried with before it serves: three at a time, the same at each start.
 record TrialRows(GraphNames names, TensorInputs inputs) {
 
     private static final int COUNT = 3;
@@ -23,9 +22,6 @@ record TrialRows(GraphNames names, TensorInputs inputs) {
 
     /// How many columns a row is tried with where nobody says.
     private static final int MOST_COLUMNS = 16;
-
-    /// Elements of a row of which two are enough.
-    private static final int MANY_ELEMENTS = 1 << 16;
 
     /// Elements of a row. A forward of more would take long.
     private static final int MOST_ELEMENTS = 1 << 22;
@@ -50,12 +46,7 @@ record TrialRows(GraphNames names, TensorInputs inputs) {
                         .limit(count)
                         .allMatch(input -> input.shape().isPresent());
         if (isDeclared) {
-            boolean isFree = names.inputs().stream()
-                    .limit(count)
-                    .anyMatch(input -> input.shape().get().lastIndexOf(-1) > 0);
-            return SIZES.stream()
-                    .limit(isFree ? SIZES.size() : 2)
-                    .flatMap(size -> rows(types, shapes(count, size), size));
+            return SIZES.stream().flatMap(size -> rows(types, shapes(count, size), size));
         }
         var tried = inputs.types().isEmpty()
                 ? Stream.of(ElementType.FLOAT32, ElementType.INT64).map(type -> Collections.nCopies(count, type))
@@ -102,7 +93,7 @@ record TrialRows(GraphNames names, TensorInputs inputs) {
         var random = new Random(seed);
         var normal =
                 Tensor.of(random.doubles(64).map(_ -> random.nextGaussian()).toArray(), 64);
-        return Stream.of(IntStream.range(0, elements > MANY_ELEMENTS ? COUNT - 1 : COUNT)
+        return Stream.of(IntStream.range(0, COUNT)
                 .mapToObj(row -> IntStream.range(0, types.size())
                         .mapToObj(i -> {
                             var type = types.get(i);
