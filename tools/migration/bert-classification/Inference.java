@@ -46,7 +46,7 @@ public final class Inference extends TextClassificationHandler {
     }
 
     private String likeliest(float[] probabilities) {
-        return Labels.best(artifact().header().labels(), probabilities, 1)
+        return Labels.best(artifact().header().tensors().labels(), probabilities, 1)
                 .getFirst()
                 .label();
     }

@@ -91,7 +91,7 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
     /// Runs each shape.
     ///
     /// @throws ModelArtifactException when the model answers what it must not
-    protected abstract void warmUp(M model) throws Exception;
+    protected abstract void warmUp(M model);
 
     /// What a request holds.
     protected Documents documents(InvocationRequest request) throws IOException {
@@ -160,7 +160,7 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
     ///
     /// @throws ModelArtifactException when the model fails
     @Override
-    public void warmUpFn(M model) throws Exception {
+    public void warmUpFn(M model) {
         try {
             if (warm.add(model)) {
                 warmUp(model);
