@@ -7,6 +7,7 @@ import dev.berth.hooks.Tensor;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.function.Function;
 import java.util.function.IntFunction;
@@ -17,18 +18,21 @@ import java.util.stream.IntStream;
 /// says of a row must be the same each time.
 public final class RowCheck {
 
-    /// What was found, for people.
-    public sealed interface Result {
+    /// What was found.
+    ///
+    /// @param areIndependent whether what the model says of a row is the same whatever goes with it
+    /// @param haveParts whether what the model returned has a part for each row; empty: the rows have
+    ///   shown nothing
+    /// @param found the same for people, as it is read behind the name of the rows
+    public record Result(boolean areIndependent, Optional<Boolean> haveParts, String found) {
 
-        /// What the model says of a row is the same whatever goes with it.
-        record Independent() implements Result {}
+        private static Result dependent(boolean haveParts, String found) {
+            return new Result(false, Optional.of(haveParts), " depend on each other: " + found);
+        }
 
-        /// It depends on other rows.
-        ///
-        /// @param haveParts whether what the model returned has a part for each row
-        record Dependent(String found, boolean haveParts) implements Result {}
-
-        record Unknown(String why) implements Result {}
+        private static Result unknown(String why) {
+            return new Result(false, Optional.empty(), ": " + why);
+        }
     }
 
     /// What a model returned has no part for each row.
@@ -93,21 +97,21 @@ public final class RowCheck {
                     double largest = Math.max(least, Math.max(largest(one), largest(other)));
                     double apart = apart(one, other);
                     if (apart > tolerance * largest) {
-                        return new Result.Dependent(
+                        return Result.dependent(
+                                true,
                                 "%s of a row alone is not what it is beside other rows, it differs by up to %.2g where the largest number is %.2g"
-                                        .formatted(name.apply(output), apart, largest),
-                                true);
+                                        .formatted(name.apply(output), apart, largest));
                     }
                     differ |= apart(one, same.getFirst().get(output)) > tolerance * largest;
                 }
             }
             return differ
-                    ? new Result.Independent()
-                    : new Result.Unknown("the model says the same of all rows that were tried");
+                    ? new Result(true, Optional.of(true), " were answered the same beside others and alone")
+                    : Result.unknown("the model says the same of all rows that were tried");
         } catch (NoRowsException e) {
-            return new Result.Dependent(e.getMessage(), false);
+            return Result.dependent(false, e.getMessage());
         } catch (EngineException | BadInputException | InsufficientMemoryException | CancellationException e) {
-            return new Result.Unknown("the model does not take the rows that were tried: " + e.getMessage());
+            return Result.unknown("the model does not take the rows that were tried: " + e.getMessage());
         }
     }
 

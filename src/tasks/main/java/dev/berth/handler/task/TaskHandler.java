@@ -251,11 +251,11 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
                         .toList(),
                 _ -> String.join(" and ", artifact.outputs()),
                 header.origin().precision().equals("fp32") ? RowCheck.TOLERANCE : TOLERANCE_OF_HALVES);
-        if (result instanceof RowCheck.Result.Dependent(var found, boolean _)) {
+        if (!result.areIndependent() && result.haveParts().isPresent()) {
             throw new ModelArtifactException(
                     artifact.directory(),
-                    "%s: its rows depend on each other: %s; a task needs a model that looks at each row by itself, or \"independentRows\": true in model.json where this is wrong"
-                            .formatted(file.getFileName(), found));
+                    "%s: its rows%s; a task needs a model that looks at each row by itself, or \"independentRows\": true in model.json where this is wrong"
+                            .formatted(file.getFileName(), result.found()));
         }
     }
 

@@ -226,26 +226,15 @@ final class Batching {
                 each -> axes.parts(forward.apply(RowAxes.columns(each)), outputs.get(), each.size()),
                 output -> TensorPredictions.name(outputs.get(), output),
                 RowCheck.TOLERANCE);
-        var ranks = axes.isDeclared()
-                ? Set.<Integer>of()
-                : Set.of(some.getFirst().getFirst().rank());
-        return switch (result) {
-            case RowCheck.Result.Independent() ->
-                new Rows(
-                        true,
-                        ranks,
-                        Optional.of(true),
-                        kind + " were answered the same beside others and alone",
-                        false);
-            case RowCheck.Result.Dependent(var found, boolean haveParts) ->
-                new Rows(
-                        false,
-                        ranks,
-                        Optional.of(haveParts),
-                        "%s depend on each other: %s".formatted(kind, found),
-                        isForGood);
-            case RowCheck.Result.Unknown(var why) -> Rows.unknown("%s: %s".formatted(kind, why));
-        };
+        boolean isShown = result.haveParts().isPresent();
+        return new Rows(
+                result.areIndependent(),
+                axes.isDeclared() || !isShown
+                        ? Set.of()
+                        : Set.of(some.getFirst().getFirst().rank()),
+                result.haveParts(),
+                kind + result.found(),
+                isForGood && isShown && !result.areIndependent());
     }
 
     /// Whether the outputs of a request have a part for each of its rows, as far as the file and
