@@ -20,15 +20,10 @@ public enum FramedSplit implements SplitType {
     RECORD_IO("RecordIO", RecordIo::open),
     TF_RECORD("TFRecord", TfRecord::open);
 
-    @FunctionalInterface
-    private interface Opener {
-        RecordReader open(InputStream object, Frames frames, int maxBytes);
-    }
-
     private final String word;
-    private final Opener opener;
+    private final SplitType opener;
 
-    FramedSplit(String word, Opener opener) {
+    FramedSplit(String word, SplitType opener) {
         this.word = word;
         this.opener = opener;
     }

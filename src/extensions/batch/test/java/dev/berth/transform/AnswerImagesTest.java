@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.berth.content.Json;
 import dev.berth.hooks.BadInputException;
@@ -290,9 +289,7 @@ class AnswerImagesTest {
     private static List<String> problems(Map<JobOption, String> more) {
         var options = new EnumMap<>(Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "out"));
         options.putAll(more);
-        return catchThrowableOfType(
-                        JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
-                .problems();
+        return JobFlags.problems(options);
     }
 
     private void write(String lines) throws IOException {

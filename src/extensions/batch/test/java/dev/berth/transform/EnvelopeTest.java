@@ -72,12 +72,14 @@ class EnvelopeTest {
     void whatStandsBehindARecordIsAnErrorOfThatRecord(Envelope format) throws Exception {
         var record = "{\"%s\": \"%%s\", \"%s\": {}}".formatted(format.id(), format.input());
         var a = record.formatted("A");
-        var output = run(format, a + record.formatted("B"), a + ",", a + "{\"half", a.replace("}}", "}"), a);
+        var twice = a.replace("}}", "}, \"%s\": {}}".formatted(format.input()));
+        var output = run(format, a + record.formatted("B"), a + ",", a + "{\"half", a.replace("}}", "}"), twice, a);
         assertThat(output).allMatch(line -> line.startsWith("{\"%s\":\"A\",".formatted(format.id())));
-        assertThat(output.subList(0, 4)).allMatch(line -> line.contains("the record: ") && line.contains("400"));
+        assertThat(output.subList(0, 5)).allMatch(line -> line.contains("the record: ") && line.contains("400"));
         assertThat(output.get(0))
                 .contains("found a second JSON value at column %d, expected one".formatted(a.length() + 1));
-        assertThat(output.get(4)).doesNotContain("the record: ");
+        assertThat(output.get(4)).contains("found %s twice, expected it once".formatted(format.input()));
+        assertThat(output.get(5)).doesNotContain("the record: ");
     }
 
     @Test

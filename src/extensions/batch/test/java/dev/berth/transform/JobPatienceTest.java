@@ -8,7 +8,6 @@ import static org.awaitility.Awaitility.await;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.berth.content.Sha256;
-import dev.berth.storage.Storage;
 import dev.berth.testing.TestThreads;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -523,7 +522,7 @@ class JobPatienceTest {
         var all = new HashMap<>(options);
         List.of(switches).forEach(each -> all.put(each, "true"));
         try {
-            return new JobRunner(TransformJob.read(new Storage(), all, Map.of(), Map.of()), new Unwatched());
+            return new JobRunner(JobFlags.read(all), new Unwatched());
         } catch (JobException e) {
             throw new IllegalStateException(String.join(", ", e.problems()), e);
         }

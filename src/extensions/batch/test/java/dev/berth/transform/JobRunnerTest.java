@@ -7,7 +7,6 @@ import dev.berth.content.RecordIo;
 import dev.berth.content.TfRecord;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.storage.Storage;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.ByteArrayOutputStream;
@@ -379,7 +378,7 @@ class JobRunnerTest {
         if (overwrite) {
             all.put(JobOption.OVERWRITE, "true");
         }
-        return TransformJob.read(new Storage(), all, Map.of(), Map.of());
+        return JobFlags.read(all);
     }
 
     private JobReport run() throws Exception {

@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Csv;
@@ -174,7 +173,7 @@ class LineJobTest {
                             type.equals("application/json") ? List.of("[1]", "[2]") : List.of("1", "2"));
         }
         options.remove(JobOption.ACCEPT);
-        assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of()).serverVariables(Map.of()))
+        assertThat(JobFlags.read(options).serverVariables(Map.of()))
                 .containsEntry("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", LINES);
     }
 
@@ -246,13 +245,10 @@ class LineJobTest {
     @Test
     void keptErrorsNeedALineOfTheirOwn() {
         options.putAll(JobFlags.of("--bad-records keep --split-type None --assemble-with None"));
-        assertThatThrownBy(() -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
-                .isInstanceOfSatisfying(
-                        JobException.class,
-                        e -> assertThat(e.problems())
-                                .singleElement()
-                                .asString()
-                                .startsWith("--bad-records: found keep, expected it with --split-type Line"));
+        assertThat(JobFlags.problems(options))
+                .singleElement()
+                .asString()
+                .startsWith("--bad-records: found keep, expected it with --split-type Line");
     }
 
     private void write(String lines) throws IOException {

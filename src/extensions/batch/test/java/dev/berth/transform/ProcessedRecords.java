@@ -2,9 +2,7 @@ package dev.berth.transform;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.berth.storage.Storage;
 import dev.berth.transform.Payload.MiniBatch;
-import java.util.Map;
 import java.util.Set;
 
 /// Records and answers as texts, through a [RecordProcessing].
@@ -51,11 +49,7 @@ final class ProcessedRecords {
                 type, type, splitType, splitType.areLines() ? "Line" : "None", inputFilter, joinSource, outputFilter);
         switches.forEach(each -> options.put(each, "true"));
         try {
-            return TransformJob.read(new Storage(), options, Map.of(), Map.of())
-                    .kind()
-                    .records()
-                    .processing()
-                    .orElseThrow();
+            return JobFlags.read(options).kind().records().processing().orElseThrow();
         } catch (JobException e) {
             throw new AssertionError(e);
         }

@@ -145,16 +145,9 @@ class RecordReaderTest {
         }
     }
 
-    private static InputStream object(String text) {
-        return new ByteArrayInputStream(text.getBytes(UTF_8));
-    }
-
     private static List<String> lines(String text, BatchStrategy strategy) throws IOException {
-        return texts(object(text), Splitting.ofMebibytes(FramedSplit.LINE, strategy, 6));
-    }
-
-    private static List<String> texts(InputStream object, Splitting splitting) throws IOException {
-        return all(object, splitting).stream()
+        var object = new ByteArrayInputStream(text.getBytes(UTF_8));
+        return all(object, Splitting.ofMebibytes(FramedSplit.LINE, strategy, 6)).stream()
                 .map(record -> new String(record, UTF_8))
                 .toList();
     }

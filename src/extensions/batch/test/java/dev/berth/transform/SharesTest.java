@@ -2,7 +2,6 @@ package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.storage.Storage;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
@@ -150,7 +149,7 @@ class SharesTest {
     private TransformJob job(int instances, int index) throws JobException {
         options.putAll(JobFlags.of(
                 "--instance-count %s --instance-index %s", String.valueOf(instances), String.valueOf(index)));
-        return TransformJob.read(new Storage(), options, Map.of(), Map.of());
+        return JobFlags.read(options);
     }
 
     private void write(String key, String text) throws IOException {

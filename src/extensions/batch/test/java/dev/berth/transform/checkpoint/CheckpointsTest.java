@@ -33,24 +33,8 @@ class CheckpointsTest {
     }
 
     @Test
-    void answersAreKeptInTheOrderOfTheirArrival() {
-        var first = open("job", true);
-        first.arrived(11, 10, bytes("second"));
-        first.arrived(1, 10, bytes("first"));
-        first.keep();
-        var next = open("job", true);
-        assertThat(next.answer(1, 10)).hasValue(bytes("first"));
-        assertThat(next.answer(11, 10)).hasValue(bytes("second"));
-        assertThat(next.answer(11, 9)).as("of another number of records").isEmpty();
-        assertThat(next.answer(21, 10)).isEmpty();
-        next.arrived(21, 10, bytes("third"));
-        next.keep();
-        assertThat(open("job", true).answer(21, 10)).hasValue(bytes("third"));
-    }
-
-    @Test
     void whatWasCutOffIsMadeAgain() throws IOException {
-        var written = open("job", true);
+        var written = open();
         written.arrived(1, 1, bytes("one"));
         written.arrived(2, 1, bytes("two"));
         written.keep();
@@ -58,19 +42,19 @@ class CheckpointsTest {
         var whole = Files.readAllBytes(file);
         for (int length = whole.length - 1; length >= whole.length / 2; length--) {
             Files.write(file, Arrays.copyOf(whole, length));
-            var cut = open("job", true);
+            var cut = open();
             assertThat(cut.answer(1, 1)).hasValue(bytes("one"));
             assertThat(cut.answer(2, 1)).isEmpty();
             cut.arrived(2, 1, bytes("again"));
             cut.keep();
-            assertThat(open("job", true).answer(2, 1)).hasValue(bytes("again"));
+            assertThat(open().answer(2, 1)).hasValue(bytes("again"));
         }
     }
 
     /// As after a loss of power.
     @Test
     void bytesThatNeverReachedTheDiskAreNoAnswer() throws IOException {
-        var written = open("job", true);
+        var written = open();
         written.arrived(1, 1, bytes("one"));
         written.arrived(2, 1, bytes("two"));
         written.keep();
@@ -79,44 +63,22 @@ class CheckpointsTest {
         var zeros = whole.clone();
         Arrays.fill(zeros, Frame.BYTES, Frame.BYTES + 3, (byte) 0);
         Files.write(file, zeros);
-        var left = open("job", true);
+        var left = open();
         assertThat(left.answer(1, 1)).isEmpty();
         assertThat(left.answer(2, 1)).hasValue(bytes("two"));
         left.keep();
         Files.write(file, Arrays.copyOf(Arrays.copyOf(whole, whole.length / 2), whole.length + 100));
-        var padded = open("job", true);
+        var padded = open();
         assertThat(padded.answer(1, 1)).hasValue(bytes("one"));
         assertThat(padded.answer(2, 1)).isEmpty();
         padded.keep();
-    }
-
-    @Test
-    void ofAnotherJobAndToBeginAnewNothingCounts() throws IOException {
-        for (boolean goOn : new boolean[] {true, false}) {
-            var written = open("job", true);
-            written.arrived(1, 1, bytes("one"));
-            written.keep();
-            var next = open(goOn ? "another job" : "job", goOn);
-            assertThat(next.answer(1, 1)).isEmpty();
-            assertThat(parts()).isEmptyDirectory();
-            next.end();
-        }
-    }
-
-    @Test
-    void anObjectThatIsDoneLeavesNothing() {
-        var written = open("job", true);
-        written.arrived(1, 1, bytes("one"));
-        written.end();
-        new Checkpoints(output(), "job").end();
-        assertThat(directory).isEmptyDirectory();
     }
 
     /// A file is where the directory would be.
     @Test
     void anObjectDoesNotFailWhereItsJournalCannotBeWritten() throws IOException {
         Files.writeString(directory.resolve(".berth-parts"), "");
-        var written = open("job", true);
+        var written = open();
         written.arrived(1, 1, bytes("one"));
         assertThat(written.answer(1, 1)).isEqualTo(Optional.empty());
         written.end();
@@ -155,8 +117,8 @@ class CheckpointsTest {
         return new StoredObject(storage.at("s3://in/" + key), key, 100);
     }
 
-    private Checkpoint open(String settings, boolean goOn) {
-        return new Checkpoints(output(), settings).open(object("a.txt"), goOn);
+    private Checkpoint open() {
+        return new Checkpoints(output(), "job").open(object("a.txt"), true);
     }
 
     private Location output() {

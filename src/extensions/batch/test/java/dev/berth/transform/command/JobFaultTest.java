@@ -81,6 +81,17 @@ class JobFaultTest {
     }
 
     @Test
+    void payloadsThatAllTogetherAreLargerThanTheHeapAreSent() throws Exception {
+        Files.writeString(directory.resolve("in/a"), ("x".repeat((2 << 20) - 1) + "\n").repeat(60));
+        try (var job = transform(
+                "64m", "--split-type", "Line", "--max-payload-in-mb", "2", "--max-concurrent-transforms", "64")) {
+            assertThat(job.exitCode()).as(job.err()).isZero();
+        }
+        assertThat(asked).hasValue(60);
+        assertThat(directory.resolve("out/a.out")).content().hasLineCount(60);
+    }
+
+    @Test
     void anAnswerThatTheHeapHasNoRoomForFailsItsObject() throws Exception {
         answer = 40_000_000;
         Files.writeString(directory.resolve("in/a"), "a");
