@@ -37,6 +37,10 @@ final class Flight<I, O> {
 
     private final LoadedModel<?, I, O> model;
     private final Hooks<?, I, O> hooks;
+
+    /// Nothing where the hooks predict at once.
+    private final Optional<StreamingHandler<?, I, O, ?>> streaming;
+
     private final InvocationRequest request;
     private final Call call;
     private final long begunAt;
@@ -66,6 +70,9 @@ final class Flight<I, O> {
     Flight(LoadedModel<?, I, O> model, InvocationRequest request, Call call) {
         this.model = model;
         this.hooks = model.hooks;
+        this.streaming = hooks.handler instanceof StreamingHandler<?, I, O, ?> handler
+                ? Optional.of(handler)
+                : Optional.empty();
         this.request = request;
         this.call = call;
         this.deadline = call.deadline();
@@ -157,7 +164,6 @@ final class Flight<I, O> {
         translated.complete(null);
         var records = hooks.decode(understood, entered);
         call.memory().add(PIECE * records.pieces().values().size());
-        var streaming = streaming();
         if (streaming.isPresent()
                 && records.pieces().values().size() > records.values().size()) {
             throw ErrorType.INTERNAL.because(
@@ -176,12 +182,6 @@ final class Flight<I, O> {
                 .flatMap(limits -> limits.isSocket()
                         ? Optional.of(streaming.streamedAs(request).orElse(request.accept()))
                         : streaming.streamedAs(request));
-    }
-
-    private Optional<StreamingHandler<?, I, O, ?>> streaming() {
-        return hooks.handler instanceof StreamingHandler<?, I, O, ?> streaming
-                ? Optional.of(streaming)
-                : Optional.empty();
     }
 
     private CompletableFuture<PredictionTimes> predict(Decoded<I, O> decoded) {
@@ -217,7 +217,7 @@ final class Flight<I, O> {
     private byte[] encodePart(O part, int index) {
         var partFn = hooks.name(Hook.PART_FN);
         try {
-            var data = streaming().orElseThrow().partFn(part, index, request);
+            var data = streaming.orElseThrow().partFn(part, index, request);
             return hooks.require(data, Hook.PART_FN, "the bytes of a part");
         } catch (Throwable e) {
             throw HookFailure.inside(partFn, e);
@@ -228,7 +228,7 @@ final class Flight<I, O> {
             throws Exception {
         long start = System.nanoTime();
         var records = decoded.records;
-        var response = streaming().isPresent()
+        var response = streaming.isPresent()
                 ? hooks.encodeParts(records, decoded.parts.ofPieces(), decoded.request, entered)
                 : hooks.encode(records, decoded.parts.whole(), decoded.request, entered);
         var translated = call.dialect().response(response);
