@@ -123,14 +123,14 @@ public record SampleRequest(Path file, List<MediaType> types) {
     static FirstRequest first(Path directory, ServerConfig config) {
         var asked = Collections.newSetFromMap(new IdentityHashMap<Object, Boolean>());
         return model -> {
-            if (!asked.add(model.model())) {
+            if (!asked.add(model.model)) {
                 return;
             }
-            var sample = in(directory, model.requestTypes());
+            var sample = in(directory, model.hooks.requestTypes());
             if (sample.isPresent()) {
                 sample.get().check(model, sample.get().ask(model, config));
             }
-            if (model.handler() instanceof TensorHandler tensors) {
+            if (model.hooks.handler instanceof TensorHandler tensors) {
                 if (sample.isPresent()) {
                     tensors.expectTypesOfSample();
                 }
@@ -149,7 +149,7 @@ public record SampleRequest(Path file, List<MediaType> types) {
     ///
     /// @throws LoadException when the hooks do not say what types they write
     public MediaType accept(Rehearsal<?, ?, ?> model, ServerConfig config) throws LoadException {
-        var writable = model.responseTypes();
+        var writable = model.hooks.responseTypes();
         var wanted = response().isPresent() ? MediaType.JSON : config.http().defaultAccept();
         return writable.isEmpty() || writable.contains(wanted) ? wanted : writable.getFirst();
     }
@@ -160,7 +160,7 @@ public record SampleRequest(Path file, List<MediaType> types) {
     /// @throws LoadException when the hooks do not say what types they take
     public <I> Rehearsal.Answer<I> ask(Rehearsal<?, I, ?> model, ServerConfig config) throws LoadException {
         try {
-            if (model.handler() instanceof TensorHandler tensors && model.model() instanceof Graph graph) {
+            if (model.hooks.handler instanceof TensorHandler tensors && model.model instanceof Graph graph) {
                 try (var body = Files.newInputStream(file)) {
                     tensors.trySample(request(body, model, config), graph);
                 }
@@ -188,7 +188,7 @@ public record SampleRequest(Path file, List<MediaType> types) {
     /// @throws ServingException when a server would refuse it before any hook
     private InvocationRequest request(InputStream body, Rehearsal<?, ?, ?> model, ServerConfig config)
             throws LoadException {
-        var readable = model.requestTypes();
+        var readable = model.hooks.requestTypes();
         var contentType = type(readable);
         if (!readable.isEmpty() && !readable.contains(contentType)) {
             throw ErrorType.UNSUPPORTED_MEDIA_TYPE.found(
@@ -226,8 +226,8 @@ public record SampleRequest(Path file, List<MediaType> types) {
         }
         var difference = difference(expected, answer.response());
         if (difference.isPresent()
-                && !(model.handler() instanceof TaskHandler<?, ?, ?> task
-                        && accepts(task, expected, answer.records(), model.model()))) {
+                && !(model.hooks.handler instanceof TaskHandler<?, ?, ?> task
+                        && accepts(task, expected, answer.records(), model.model))) {
             throw new StartException("%s: found %s".formatted(file, difference.get()));
         }
         return true;

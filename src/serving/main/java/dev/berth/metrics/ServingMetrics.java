@@ -18,14 +18,8 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.prometheus.metrics.config.EscapingScheme;
-import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -227,13 +221,7 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
 
     /// All instruments in the Prometheus text format 0.0.4.
     public String scrape() {
-        var text = new ByteArrayOutputStream();
-        try {
-            PrometheusTextFormatWriter.create().write(text, snapshots(), EscapingScheme.UNDERSCORE_ESCAPING);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return text.toString(StandardCharsets.UTF_8);
+        return registry.scrape(CONTENT_TYPE);
     }
 
     /// All instruments as they are now, in the model of Prometheus. Whoever sends metrics elsewhere

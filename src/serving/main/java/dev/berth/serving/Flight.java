@@ -70,9 +70,8 @@ final class Flight<I, O> {
     Flight(LoadedModel<?, I, O> model, InvocationRequest request, Call call) {
         this.model = model;
         this.hooks = model.hooks;
-        this.streaming = hooks.handler instanceof StreamingHandler<?, I, O, ?> handler
-                ? Optional.of(handler)
-                : Optional.empty();
+        this.streaming =
+                hooks.handler instanceof StreamingHandler<?, I, O, ?> handler ? Optional.of(handler) : Optional.empty();
         this.request = request;
         this.call = call;
         this.deadline = call.deadline();

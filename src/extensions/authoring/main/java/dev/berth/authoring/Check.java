@@ -115,13 +115,13 @@ public final class Check {
         say("workers", "%d, each on batches of up to %d".formatted(workers, most));
         var copies = models.size() == 1 ? "1 copy" : models.size() + " copies";
         say("load", "%.1f s for %s, warm-up included".formatted(loaded, copies));
-        var sample = SampleRequest.in(directory, models.getFirst().requestTypes());
+        var sample = SampleRequest.in(directory, models.getFirst().hooks.requestTypes());
         if (sample.isPresent()) {
             trySample(sample.get(), models.getFirst());
         } else {
             say("sample", "none: put a request into sample.json, and it is tried and measured here");
         }
-        if (models.getFirst().model() instanceof Graph graph) {
+        if (models.getFirst().model instanceof Graph graph) {
             say("names", "inputs %s; outputs %s".formatted(names(graph.inputNames()), names(graph.outputNames())));
         }
         if (handler instanceof TensorHandler tensors) {
@@ -148,7 +148,7 @@ public final class Check {
                 "asked as",
                 "POST /invocations with Content-Type %s and %s, within %s s; answered as %s"
                         .formatted(
-                                sample.type(model.requestTypes()),
+                                sample.type(model.hooks.requestTypes()),
                                 accept.equals(config.http().defaultAccept()) ? "no Accept" : "Accept " + accept,
                                 seconds(config.batching().timeout()),
                                 answer.response().contentType()));
@@ -157,7 +157,7 @@ public final class Check {
                 "sample",
                 SampleRequest.shown(answer.response()) + (checked ? " (checked against sample-response.json)" : ""));
         // The record of a TransformHandler is a whole request, whose body can be read once.
-        if (!(model.handler() instanceof TransformHandler<?>)
+        if (!(model.hooks.handler instanceof TransformHandler<?>)
                 && !answer.records().isEmpty()) {
             measure(sample, model, answer.records().getFirst());
         }
@@ -168,8 +168,7 @@ public final class Check {
         say("batch of 1", shown(alone));
         var best = alone;
         long begin = System.nanoTime();
-        for (int batch :
-                batches(deployment.limits(), Math.max(1, model.handler().length(record)))) {
+        for (int batch : batches(deployment.limits(), Math.max(1, model.hooks.handler.length(record)))) {
             if (System.nanoTime() - begin > TOO_LONG_NANOS) {
                 break;
             }

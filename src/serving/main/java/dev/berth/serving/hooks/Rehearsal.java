@@ -5,7 +5,6 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
-import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Metrics;
 import dev.berth.hooks.ModelContext;
 import dev.berth.serving.hooks.Hooks.Hook;
@@ -23,8 +22,8 @@ public final class Rehearsal<M, I, O> {
     /// @param records that `inputFn` made of it
     public record Answer<I>(List<I> records, InvocationResponse response) {}
 
-    private final Hooks<M, I, O> hooks;
-    private final M model;
+    public final Hooks<M, I, O> hooks;
+    public final M model;
     private final int maxBatchSize;
     private volatile String hook;
 
@@ -45,31 +44,9 @@ public final class Rehearsal<M, I, O> {
         return new Rehearsal<>(hooks, hooks.load(context), maxBatchSize);
     }
 
-    public InferenceHandler<M, I, O> handler() {
-        return hooks.handler;
-    }
-
-    public M model() {
-        return model;
-    }
-
     /// What messages call the hook that runs, or ran last.
     public String hook() {
         return hook;
-    }
-
-    /// The content types that the hooks read; empty: any.
-    ///
-    /// @throws LoadException when they do not say
-    public List<MediaType> requestTypes() throws LoadException {
-        return hooks.requestTypes();
-    }
-
-    /// The content types that the hooks write; empty: any.
-    ///
-    /// @throws LoadException when they do not say
-    public List<MediaType> responseTypes() throws LoadException {
-        return hooks.responseTypes();
     }
 
     /// Answers a request.
