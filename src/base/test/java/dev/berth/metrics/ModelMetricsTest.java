@@ -21,28 +21,6 @@ class ModelMetricsTest {
         process.close();
     }
 
-    @Test
-    void everyInstrumentIsThereBeforeTheFirstRequest() {
-        assertThat(series())
-                .extracting(line -> line.split("[{]", 2)[0])
-                .contains(
-                        "berth_records_total",
-                        "berth_batch_size_count",
-                        "berth_queue_depth",
-                        "berth_queue_wait_seconds_count",
-                        "berth_decode_seconds_count",
-                        "berth_predict_seconds_count",
-                        "berth_encode_seconds_count",
-                        "berth_tokens_total",
-                        "berth_padding_tokens_total",
-                        "berth_workers",
-                        "berth_stuck_hooks",
-                        "berth_overloaded_total",
-                        "berth_expired_total",
-                        "berth_abandoned_total",
-                        "berth_model_request_seconds_count");
-    }
-
     /// Each costs every reader: 210 models had 34,559 lines.
     @Test
     void thoseOfStreamsAreThereOnlyWhereTheModelHasThem() {
@@ -57,15 +35,6 @@ class ModelMetricsTest {
     }
 
     @Test
-    void theQueueIsAsDeepAsWhatCameAndHasNotLeft() {
-        metrics.requestQueued(5);
-        metrics.requestQueued(1);
-        metrics.requestDequeued();
-
-        assertThat(series()).contains("berth_records_total{model=\"qa\"} 6.0", "berth_queue_depth{model=\"qa\"} 1.0");
-    }
-
-    @Test
     void paddingIsWhatABatchCostsBeyondItsLengths() {
         metrics.batchPredicted(3, 60, 90, Duration.ofMillis(40));
 
@@ -77,49 +46,6 @@ class ModelMetricsTest {
                         "berth_batch_size_bucket{model=\"qa\",le=\"4.0\"} 1",
                         "berth_predict_seconds_bucket{model=\"qa\",le=\"0.02\"} 0",
                         "berth_predict_seconds_bucket{model=\"qa\",le=\"0.05\"} 1");
-    }
-
-    @Test
-    void eachEventMovesItsOwnInstrument() {
-        metrics.decode.record(Duration.ofMillis(1));
-        metrics.encode.record(Duration.ofMillis(1));
-        metrics.queueWait.record(Duration.ofMillis(1));
-        metrics.workers.incrementAndGet();
-        metrics.workers.incrementAndGet();
-        metrics.workers.decrementAndGet();
-        metrics.stuckHooks.incrementAndGet();
-        metrics.stuckHooks.incrementAndGet();
-        metrics.stuckHooks.decrementAndGet();
-        metrics.overloaded.increment();
-        metrics.expired.increment();
-        metrics.abandoned.increment(4);
-        metrics.requestCompleted(200, Duration.ofMillis(1));
-        metrics.requestCompleted(200, Duration.ofMillis(1));
-        metrics.requestCompleted(503, Duration.ofMillis(1));
-
-        assertThat(series())
-                .contains(
-                        "berth_decode_seconds_count{model=\"qa\"} 1",
-                        "berth_encode_seconds_count{model=\"qa\"} 1",
-                        "berth_queue_wait_seconds_count{model=\"qa\"} 1",
-                        "berth_workers{model=\"qa\"} 1.0",
-                        "berth_stuck_hooks{model=\"qa\"} 1.0",
-                        "berth_overloaded_total{model=\"qa\"} 1.0",
-                        "berth_expired_total{model=\"qa\"} 1.0",
-                        "berth_abandoned_total{model=\"qa\"} 4.0",
-                        "berth_model_requests_total{model=\"qa\",status=\"200\"} 2.0",
-                        "berth_model_requests_total{model=\"qa\",status=\"503\"} 1.0",
-                        "berth_model_request_seconds_count{model=\"qa\"} 3");
-    }
-
-    @Test
-    void modelsAreCountedApart() {
-        var other = process.ofModel("other");
-        metrics.requestQueued(1);
-        other.requestQueued(1);
-        other.requestQueued(1);
-
-        assertThat(series()).contains("berth_queue_depth{model=\"qa\"} 1.0", "berth_queue_depth{model=\"other\"} 2.0");
     }
 
     @Test
