@@ -32,6 +32,49 @@ public class TextHandler implements InferenceHandler<Object, String, String> {
         return InvocationResponse.of(String.join("\n", predictions), request.accept());
     }
 
+    /// What a test does in a hook, with its records or predictions.
+    public interface Deed {
+        void in(String hook, List<String> lines) throws Throwable;
+    }
+
+    /// A handler in whose `inputFn`, `predictFn` and `outputFn` something is done first. What that throws the
+    /// hook throws.
+    public static TextHandler doing(Deed deed) {
+        return new TextHandler() {
+            @Override
+            public List<String> inputFn(InvocationRequest request) throws IOException {
+                var records = super.inputFn(request);
+                enter("inputFn", records);
+                return records;
+            }
+
+            @Override
+            public List<String> predictFn(List<String> records, Object model) throws Exception {
+                enter("predictFn", records);
+                return super.predictFn(records, model);
+            }
+
+            @Override
+            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
+                enter("outputFn", predictions);
+                return super.outputFn(predictions, request);
+            }
+
+            private void enter(String hook, List<String> lines) {
+                try {
+                    deed.in(hook, lines);
+                } catch (Throwable e) {
+                    TextHandler.<RuntimeException>sneak(e);
+                }
+            }
+        };
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> void sneak(Throwable thrown) throws E {
+        throw (E) thrown;
+    }
+
     /// The type of plain lines, for requests that name one.
     public static final String TEXT = MediaType.TEXT.toString();
 }

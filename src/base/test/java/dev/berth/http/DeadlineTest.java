@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.testing.Gate;
 import dev.berth.testing.RawConnection;
@@ -94,17 +93,11 @@ class DeadlineTest {
     @Test
     void aDeadlineBetweenPredictFnAndTheAnswerIsKeptForEveryCaller() throws Exception {
         var gate = new Gate(1);
-        var handler = new TextHandler() {
-            @Override
-            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
-                try {
-                    gate.pass();
-                } catch (InterruptedException e) {
-                    throw new IOException(e);
-                }
-                return super.outputFn(predictions, request);
+        var handler = TextHandler.doing((hook, _) -> {
+            if (hook.equals("outputFn")) {
+                gate.pass();
             }
-        };
+        });
         try (var server = TestServer.with(handler)
                 .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
                 .start()) {
@@ -123,21 +116,20 @@ class DeadlineTest {
     void aCallerWhoseHookNeverRanIsToldThatItWaited() throws Exception {
         var gate = new Gate(1);
         var arrived = new AtomicInteger();
-        var handler = new TextHandler() {
-            @Override
-            public List<String> inputFn(InvocationRequest request) throws IOException {
+        var handler = TextHandler.doing((hook, _) -> {
+            if (hook.equals("inputFn")) {
                 arrived.incrementAndGet();
+                // Its time may be over, and its thread is not free before it has passed.
                 for (boolean passed = false; !passed; ) {
                     try {
                         gate.pass();
                         passed = true;
                     } catch (InterruptedException _) {
-                        // Its time is over, and its thread is not free yet.
+                        // It tries again.
                     }
                 }
-                return super.inputFn(request);
             }
-        };
+        });
         try (var server = TestServer.with(handler)
                 .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "3")
                 .start()) {

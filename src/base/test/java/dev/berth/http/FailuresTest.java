@@ -31,45 +31,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Every way in which a hook can fail, in each hook.
 class FailuresTest {
 
-    /// Fails in the hook that the body names, with the exception that the test gives.
-    private static final class FakeFailingHandler extends TextHandler {
-        private final String hook;
-        private final Throwable failure;
-
-        FakeFailingHandler(String hook, Throwable failure) {
-            this.hook = hook;
-            this.failure = failure;
-        }
-
-        @Override
-        public List<String> inputFn(InvocationRequest request) throws IOException {
-            var records = super.inputFn(request);
-            failIn("inputFn", records);
-            return records;
-        }
-
-        @Override
-        public List<String> predictFn(List<String> records, Object model) throws Exception {
-            failIn("predictFn", records);
-            return super.predictFn(records, model);
-        }
-
-        @Override
-        public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
-            failIn("outputFn", predictions);
-            return super.outputFn(predictions, request);
-        }
-
-        private void failIn(String here, List<String> records) {
-            if (here.equals(hook) && records.stream().anyMatch("poison"::equalsIgnoreCase)) {
-                FakeFailingHandler.<RuntimeException>sneak(failure);
+    /// Fails in one hook on what is poison.
+    private static TextHandler failing(String failing, Throwable failure) {
+        return TextHandler.doing((hook, lines) -> {
+            if (hook.equals(failing) && lines.stream().anyMatch("poison"::equalsIgnoreCase)) {
+                throw failure;
             }
-        }
-
-        @SuppressWarnings("unchecked")
-        private static <E extends Throwable> void sneak(Throwable failure) throws E {
-            throw (E) failure;
-        }
+        });
     }
 
     static Stream<Arguments> failures() {
@@ -95,7 +63,7 @@ class FailuresTest {
     @Tag("ERR-06")
     void whatAHookThrowsChoosesTheStatusAndNobodyElseFails(String hook, Throwable failure, int status, String message)
             throws Exception {
-        try (var server = TestServer.with(new FakeFailingHandler(hook, failure))
+        try (var server = TestServer.with(failing(hook, failure))
                         .set("BERTH_MAX_BATCH_SIZE", "8")
                         .start();
                 var log = new CapturedLog()) {
@@ -148,7 +116,7 @@ class FailuresTest {
         var failure = new IllegalStateException(
                 "no number: SSN-078", new NumberFormatException("For input string: \"SSN-078\""));
         failure.addSuppressed(new IllegalArgumentException("SSN-078"));
-        try (var server = TestServer.with(new FakeFailingHandler(hook, failure)).start();
+        try (var server = TestServer.with(failing(hook, failure)).start();
                 var log = new CapturedLog()) {
             var fine = server.invokeAsync("fine");
             assertThat(server.invoke("poison").body()).contains("no number: SSN-078");
@@ -245,16 +213,14 @@ class FailuresTest {
     @Tag("slow")
     void aRecordThatTakesTooLongFailsItsRequestAlone() throws Exception {
         var gate = new Gate(1);
-        var handler = new TextHandler() {
-            @Override
-            public List<String> predictFn(List<String> records, Object model) throws Exception {
+        var handler = TextHandler.doing((hook, lines) -> {
+            if (hook.equals("predictFn")) {
                 gate.pass();
-                if (records.contains("slow")) {
+                if (lines.contains("slow")) {
                     Thread.sleep(Duration.ofMinutes(10));
                 }
-                return super.predictFn(records, model);
             }
-        };
+        });
         try (var server = TestServer.with(handler)
                 .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
                 .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "16")
@@ -277,7 +243,7 @@ class FailuresTest {
     @Tag("slow")
     @Tag("ERR-03")
     void aThousandFailuresLeaveNothingBehind() throws Exception {
-        try (var server = TestServer.with(new FakeFailingHandler("predictFn", new IllegalStateException("boom")))
+        try (var server = TestServer.with(failing("predictFn", new IllegalStateException("boom")))
                 .start()) {
             for (int i = 0; i < 1000; i++) {
                 assertThat(server.invoke("poison").statusCode()).isEqualTo(500);

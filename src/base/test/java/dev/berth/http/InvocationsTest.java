@@ -13,7 +13,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -110,15 +109,11 @@ class InvocationsTest {
     @Tag("INV-12")
     void aModelSlowerThanTheLimitIs504AndServesTheNext() throws Exception {
         var gate = new Gate(1);
-        var handler = new TextHandler() {
-            @Override
-            public List<String> predictFn(List<String> records, Object model) throws Exception {
-                if (records.contains("slow")) {
-                    gate.pass();
-                }
-                return super.predictFn(records, model);
+        var handler = TextHandler.doing((hook, lines) -> {
+            if (hook.equals("predictFn") && lines.contains("slow")) {
+                gate.pass();
             }
-        };
+        });
         try (var server = TestServer.with(handler)
                 .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
                 .start()) {

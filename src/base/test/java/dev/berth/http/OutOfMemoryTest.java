@@ -26,47 +26,22 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(600)
 class OutOfMemoryTest {
 
-    /// Asks for more than there can be, in the hook that it is told.
-    private static final class FakeGreedyHandler extends TextHandler {
-        private final String hook;
-
-        FakeGreedyHandler(String hook) {
-            this.hook = hook;
-        }
-
-        @Override
-        public List<String> inputFn(InvocationRequest request) throws IOException {
-            var records = super.inputFn(request);
-            takeAllIn("inputFn", records);
-            return records;
-        }
-
-        @Override
-        public List<String> predictFn(List<String> records, Object model) throws Exception {
-            takeAllIn("predictFn", records);
-            return super.predictFn(records, model);
-        }
-
-        @Override
-        public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
-            takeAllIn("outputFn", predictions);
-            return super.outputFn(predictions, request);
-        }
-
-        private void takeAllIn(String here, List<String> records) {
-            if (here.equals(hook) && records.stream().anyMatch("greedy"::equalsIgnoreCase)) {
+    /// Asks for more than there can be, in one hook.
+    private static TextHandler greedy(String greedy) {
+        return TextHandler.doing((hook, lines) -> {
+            if (hook.equals(greedy) && lines.stream().anyMatch("greedy"::equalsIgnoreCase)) {
                 var heap = new long[20][];
                 for (int i = 0; i < heap.length; i++) {
                     heap[i] = new long[1 << 30];
                 }
             }
-        }
+        });
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"inputFn", "predictFn", "outputFn"})
     void pingIs503FromThenOnAndTheLogSaysWhyOnce(String hook) throws Exception {
-        try (var server = TestServer.with(new FakeGreedyHandler(hook)).start();
+        try (var server = TestServer.with(greedy(hook)).start();
                 var log = new CapturedLog()) {
             assertThat(server.get("/ping").statusCode()).isEqualTo(200);
             var failed = server.invoke("greedy");
@@ -114,12 +89,11 @@ class OutOfMemoryTest {
 
     @Test
     void anErrorThatAHookMakesItselfIsItsRequestsAlone() throws Exception {
-        var handler = new TextHandler() {
-            @Override
-            public List<String> predictFn(List<String> records, Object model) {
+        var handler = TextHandler.doing((hook, _) -> {
+            if (hook.equals("predictFn")) {
                 throw new OutOfMemoryError("no room in the cache");
             }
-        };
+        });
         try (var server = TestServer.with(handler).start()) {
             assertThat(server.invoke("a").statusCode()).isEqualTo(507);
             assertThat(server.get("/ping").statusCode()).isEqualTo(200);

@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
-import dev.berth.hooks.InvocationRequest;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -23,38 +21,25 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 class StuckHooksTest {
 
-    /// Waits in the hook that it is told, whoever interrupts, where the body says `wedge`.
-    private static final class FakeWedgedHandler extends TextHandler {
-        private final String hook;
-        private final AtomicInteger wedged = new AtomicInteger();
-        private final CountDownLatch end = new CountDownLatch(1);
+    private final AtomicInteger wedged = new AtomicInteger();
+    private final CountDownLatch end = new CountDownLatch(1);
 
-        FakeWedgedHandler(String hook) {
-            this.hook = hook;
-        }
+    /// Waits in one hook, whoever interrupts, where the body says `wedge`.
+    private TextHandler wedging(String wedging) {
+        return TextHandler.doing((hook, lines) -> {
+            if (hook.equals(wedging) && lines.contains("wedge")) {
+                wedged.incrementAndGet();
+                awaitAlways();
+            }
+        });
+    }
 
-        @Override
-        public List<String> inputFn(InvocationRequest request) throws IOException {
-            var records = super.inputFn(request);
-            wedgeIn("inputFn", records);
-            return records;
-        }
-
-        @Override
-        public List<String> predictFn(List<String> records, Object model) throws Exception {
-            wedgeIn("predictFn", records);
-            return super.predictFn(records, model);
-        }
-
-        private void wedgeIn(String here, List<String> records) {
-            boolean wedges = here.equals(hook) && records.contains("wedge");
-            wedged.addAndGet(wedges ? 1 : 0);
-            while (wedges && end.getCount() > 0) {
-                try {
-                    end.await();
-                } catch (InterruptedException _) {
-                    // As `while (true) {}` would.
-                }
+    private void awaitAlways() {
+        while (end.getCount() > 0) {
+            try {
+                end.await();
+            } catch (InterruptedException _) {
+                // As `while (true) {}` would.
             }
         }
     }
@@ -62,10 +47,9 @@ class StuckHooksTest {
     @Test
     @Tag("PING-09")
     void whenPredictFnEndsOnNoWorkerPingIs503AndRequestsAreRefusedAtOnce() throws Exception {
-        var handler = new FakeWedgedHandler("predictFn");
-        try (var server = start(handler);
+        try (var server = start(wedging("predictFn"));
                 var log = new CapturedLog()) {
-            var wedged = wedge(server, handler, 2);
+            var wedged = wedge(server, 2);
             assertThat(wedged)
                     .allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
             await().untilAsserted(
@@ -79,9 +63,9 @@ class StuckHooksTest {
                             .filter(event -> event.getFormattedMessage().startsWith("predictFn is stuck")))
                     .hasSize(2)
                     .allSatisfy(event -> assertThat(ThrowableProxyUtil.asString(event.getThrowableProxy()))
-                            .contains("FakeWedgedHandler.wedgeIn"));
+                            .contains("StuckHooksTest.awaitAlways"));
 
-            handler.end.countDown();
+            end.countDown();
             await().untilAsserted(
                             () -> assertThat(server.get("/ping").statusCode()).isEqualTo(200));
             assertServes(server);
@@ -91,9 +75,8 @@ class StuckHooksTest {
     @Test
     @Tag("PING-09")
     void whenInputFnEndsOnNoThreadPingIs503() throws Exception {
-        var handler = new FakeWedgedHandler("inputFn");
-        try (var server = start(handler)) {
-            var wedged = wedge(server, handler, 32);
+        try (var server = start(wedging("inputFn"))) {
+            var wedged = wedge(server, 32);
             assertThat(wedged)
                     .allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
             // Some of their threads are replaced.
@@ -102,13 +85,13 @@ class StuckHooksTest {
             assertThat(server.get("/ping").statusCode()).isEqualTo(200);
             assertServes(server);
 
-            var more = wedge(server, handler, 40);
+            var more = wedge(server, 40);
             assertThat(more)
                     .allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
             await().untilAsserted(
                             () -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
 
-            handler.end.countDown();
+            end.countDown();
             await().untilAsserted(
                             () -> assertThat(server.get("/ping").statusCode()).isEqualTo(200));
             assertServes(server);
@@ -116,9 +99,8 @@ class StuckHooksTest {
     }
 
     /// @param hooks how many are to hang, those before included
-    private static List<CompletableFuture<HttpResponse<String>>> wedge(
-            TestServer server, FakeWedgedHandler handler, int hooks) {
-        return TestServer.hang(hooks, handler.wedged::get, () -> server.invokeAsync("wedge"));
+    private List<CompletableFuture<HttpResponse<String>>> wedge(TestServer server, int hooks) {
+        return TestServer.hang(hooks, wedged::get, () -> server.invokeAsync("wedge"));
     }
 
     private static void assertServes(TestServer server) {
