@@ -25,8 +25,7 @@ class BatchQueueSchedules {
     @Test
     void aFreeWorkerTakesWhatABusyOneLeaves() throws Exception {
         explore(() -> {
-            try (var pool = new WorkerPool(2, () -> {}, METRICS);
-                    var model = new Model("words", pool)) {
+            try (var model = new Model("words", Serving.pool(2))) {
                 together(
                         () -> assertThat(model.ask(LONG, "hold", "a")).containsExactly("HOLD", "A"),
                         () -> assertThat(model.ask(LONG, "b")).containsExactly("B"),
@@ -34,7 +33,8 @@ class BatchQueueSchedules {
                             until(() -> model.fake.order.contains("a"));
                             model.fake.release();
                         });
-                assertThat(pool.locked(model.batcher.queue::size)).isZero();
+                assertThat(model.batcher.queue.locked(model.batcher.queue::size))
+                        .isZero();
             }
         });
     }
@@ -42,18 +42,16 @@ class BatchQueueSchedules {
     @Test
     void aRequestEndsAndIsLetGoWhateverEndsIt() throws Exception {
         explore(() -> {
-            var pool = new WorkerPool(1, () -> {}, METRICS);
-            var model = new Model("words", pool);
+            var model = new Model("words", Serving.pool(1));
             together(
                     inVain(() -> model.ask(LONG, "a", "b")),
                     inVain(() -> model.ask(Duration.ofMillis(3), "c")),
                     inVain(() -> model.submit(Serving.parts(1, Interleavings.now() + LONG.toNanos()), "hold")
                             .abandon()),
-                    model::close,
-                    pool::close);
+                    model::close);
             assertThat(model.letIn).allMatch(request -> request.predicted().isDone());
             assertThat(model.letIn).allMatch(request -> request.released().isDone());
-            assertThat(pool.locked(model.batcher.queue::size)).isZero();
+            assertThat(model.batcher.queue.locked(model.batcher.queue::size)).isZero();
             assertThat(model.batcher.hasEnded()).isTrue();
             assertThat(model.fake.events).containsOnlyOnce("close 0");
         });
@@ -62,8 +60,8 @@ class BatchQueueSchedules {
     @Test
     void aWorkerThatWasGivenUpServesAgain() throws Exception {
         explore(() -> {
-            try (var pool = new WorkerPool(1, () -> {}, METRICS);
-                    var wedged = new Model("wedged", pool);
+            var pool = Serving.pool(1);
+            try (var wedged = new Model("wedged", pool);
                     var other = new Model("other", pool)) {
                 together(
                         inVain(() -> wedged.ask(Duration.ofMillis(1), "stuck")),
@@ -74,6 +72,21 @@ class BatchQueueSchedules {
                 together(
                         () -> assertThat(wedged.ask(LONG, "b")).containsExactly("B"),
                         () -> assertThat(other.ask(LONG, "c")).containsExactly("C"));
+            }
+        });
+    }
+
+    /// Where the request comes as the thread ends, neither may wait for the other.
+    @Test
+    void aWorkerWhoseThreadHasEndedServesAgain() throws Exception {
+        explore(() -> {
+            try (var model = new Model("words", Serving.pool(1))) {
+                assertThat(model.ask(LONG, "a")).containsExactly("A");
+                long start = Interleavings.now();
+                Thread.sleep(Batcher.IDLE.minusMillis(2));
+                assertThat(model.ask(LONG, "b")).containsExactly("B");
+                assertThat(Interleavings.now() - start)
+                        .isLessThan(Batcher.IDLE.plusSeconds(1).toNanos());
             }
         });
     }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.error.ServingException;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.CpuProfile;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
@@ -11,6 +13,7 @@ import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.TestThreads;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -29,25 +32,21 @@ final class Serving implements AutoCloseable {
 
     final FakeModel model = new FakeModel();
     final ServingMetrics metrics = new ServingMetrics();
-    final WorkerPool pool;
     final Batcher<String, String> batcher;
-
-    /// Whether the pool serves this model only.
-    private final boolean own;
 
     private final ExecutorService callers = new TestThreads();
 
     Serving(int workers, BatchLimits limits) {
-        this.pool = new WorkerPool(workers, () -> {}, metrics);
-        this.own = true;
-        batcher = new Batcher<>("the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
+        this(pool(workers), limits);
     }
 
-    /// On workers that other models share.
+    /// With workers that take turns with those of other models.
     Serving(WorkerPool pool, BatchLimits limits) {
-        this.pool = pool;
-        this.own = false;
-        batcher = new Batcher<>("the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
+        this.batcher = new Batcher<>("the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
+    }
+
+    static WorkerPool pool(int workers) {
+        return new WorkerPool(Collections.nCopies(workers, new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), () -> {});
     }
 
     /// One worker, batches of up to four records, room for six requests.
@@ -59,23 +58,6 @@ final class Serving implements AutoCloseable {
         var serving = new Serving(workers, limits);
         serving.batcher.start();
         return serving;
-    }
-
-    /// A batcher whose workers have no threads: tests take from its queue themselves.
-    static Batcher<String, String> idle(
-            WorkerPool pool,
-            BatchLimits limits,
-            PredictorFactory<String, String> model,
-            LongSupplier clock,
-            ServingMetrics metrics) {
-        pool.close();
-        var batcher = new Batcher<>("the model", pool, limits, model, clock, metrics.ofModel("words"));
-        try {
-            batcher.start();
-        } catch (Exception e) {
-            throw new AssertionError(e);
-        }
-        return batcher;
     }
 
     Future<List<String>> ask(String... records) {
@@ -157,7 +139,7 @@ final class Serving implements AutoCloseable {
     }
 
     int depth() {
-        return pool.locked(batcher.queue::size);
+        return batcher.queue.locked(batcher.queue::size);
     }
 
     void awaitRunning(String... records) {
@@ -172,9 +154,6 @@ final class Serving implements AutoCloseable {
     public void close() {
         model.release();
         batcher.close();
-        if (own) {
-            pool.close();
-        }
         callers.close();
         metrics.close();
     }

@@ -25,7 +25,7 @@ public final class ModelHost implements AutoCloseable {
     public static final List<Accelerator> CPU = List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE));
 
     private final ServingMetrics metrics = new ServingMetrics();
-    private final Workers workers = Workers.on(CPU, metrics);
+    private final Workers workers = Workers.on(CPU);
     private final List<ModelStore> stores = new ArrayList<>();
 
     public ModelStore store(ModelStore.Loader loader) {
@@ -48,7 +48,6 @@ public final class ModelHost implements AutoCloseable {
         for (var store : stores) {
             ManyModels.of(store).close(Duration.ZERO);
         }
-        workers.close();
         metrics.close();
     }
 }

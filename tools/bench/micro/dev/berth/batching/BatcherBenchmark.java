@@ -1,6 +1,8 @@
 package dev.berth.batching;
 
 import dev.berth.benchmark.Defaults;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.CpuProfile;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
@@ -47,16 +49,15 @@ public class BatcherBenchmark extends Defaults {
     }
 
     private ServingMetrics metrics;
-    private WorkerPool workers;
     private Batcher<String, String> batcher;
 
     @Setup
     public void start() throws Exception {
         metrics = new ServingMetrics();
-        workers = new WorkerPool(2, () -> {}, metrics);
+        var cpu = new Accelerator.Cpu(2, CpuProfile.ADAPTIVE);
         batcher = new Batcher<>(
                 "the echo",
-                workers,
+                new WorkerPool(List.of(cpu, cpu), () -> {}),
                 new BatchLimits(1, 16_384, Duration.ZERO, 100, Duration.ZERO),
                 _ -> new Echo(),
                 System::nanoTime,
@@ -67,7 +68,6 @@ public class BatcherBenchmark extends Defaults {
     @TearDown
     public void stop() {
         batcher.close();
-        workers.close();
         metrics.close();
     }
 

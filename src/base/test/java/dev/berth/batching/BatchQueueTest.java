@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.PartStream;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
@@ -16,7 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/// What is let in, with a clock that only the test moves. The test's thread is the only worker.
+/// What is let in, with a clock that only the test moves. The test is the only worker.
 class BatchQueueTest {
 
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
@@ -25,14 +24,10 @@ class BatchQueueTest {
     private final AtomicLong now = new AtomicLong();
     private final ServingMetrics metrics = new ServingMetrics();
 
-    /// Closed, so that it has no threads of its own.
-    private final WorkerPool pool = new WorkerPool(1, () -> {}, metrics);
-
-    private Batcher<String, String> batcher = batcher(new FakeModel());
+    private BatchQueue<String, String> queue = queue(Duration.ZERO);
 
     @AfterEach
     void stop() {
-        batcher.close();
         metrics.close();
     }
 
@@ -42,12 +37,12 @@ class BatchQueueTest {
         predictInASecond();
         predictInASecond();
 
-        assertThatThrownBy(() -> batcher.requireRoom(now.get() + SECOND))
+        assertThatThrownBy(() -> queue.requireRoom(1, now.get() + SECOND))
                 .isInstanceOfSatisfying(
                         ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.OVERLOADED))
                 .hasMessage(
                         "words is overloaded: its records would wait 1.0 s, and the request's time is over in 1.0 s; try again later");
-        assertThatCode(() -> batcher.requireRoom(now.get() + 2 * SECOND)).doesNotThrowAnyException();
+        assertThatCode(() -> queue.requireRoom(1, now.get() + 2 * SECOND)).doesNotThrowAnyException();
     }
 
     @Test
@@ -57,8 +52,8 @@ class BatchQueueTest {
         predictInASecond();
         predictInASecond();
 
-        assertThatThrownBy(() -> batcher.requireRoom(now.get() + 2 * SECOND)).hasMessageContaining("would wait 2.0 s");
-        assertThatCode(() -> batcher.requireRoom(now.get() + 4 * SECOND)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> queue.requireRoom(1, now.get() + 2 * SECOND)).hasMessageContaining("would wait 2.0 s");
+        assertThatCode(() -> queue.requireRoom(1, now.get() + 4 * SECOND)).doesNotThrowAnyException();
     }
 
     @Test
@@ -67,7 +62,7 @@ class BatchQueueTest {
         predictInASecond();
         ask("b");
 
-        assertThatCode(() -> batcher.requireRoom(now.get() + 1)).doesNotThrowAnyException();
+        assertThatCode(() -> queue.requireRoom(1, now.get() + 1)).doesNotThrowAnyException();
     }
 
     @Test
@@ -78,7 +73,7 @@ class BatchQueueTest {
         predictInASecond();
         predictInASecond();
 
-        assertThatCode(() -> batcher.requireRoom(now.get() + SECOND / 50)).doesNotThrowAnyException();
+        assertThatCode(() -> queue.requireRoom(1, now.get() + SECOND / 50)).doesNotThrowAnyException();
     }
 
     @Test
@@ -88,34 +83,34 @@ class BatchQueueTest {
         predictInASecond();
         ask("c");
 
-        assertThatCode(() -> batcher.requireRoom(now.get() + 1)).doesNotThrowAnyException();
+        assertThatCode(() -> queue.requireRoom(1, now.get() + 1)).doesNotThrowAnyException();
     }
 
     /// Records that are predicted in steps stay for as long as their readers take. What counts is
     /// when the next one can begin.
     @Test
     void aStreamThatWouldNotBeginInTimeIsRefusedAtOnce() throws Exception {
-        batcher = batcher(new Steps());
+        queue.predictInSteps(1);
         for (int i = 0; i < 8; i++) {
             ask("a");
         }
         begin();
-        assertThatCode(() -> batcher.requireRoom(now.get() + 1))
+        assertThatCode(() -> queue.requireRoom(1, now.get() + 1))
                 .as("nothing is known yet")
                 .doesNotThrowAnyException();
         beginASecondLater();
         beginASecondLater();
 
-        assertThatThrownBy(() -> batcher.requireRoom(now.get() + 8 * SECOND))
+        assertThatThrownBy(() -> queue.requireRoom(1, now.get() + 8 * SECOND))
                 .isInstanceOfSatisfying(
                         ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.OVERLOADED))
                 .hasMessageContaining("would wait 5.0 s");
-        assertThatCode(() -> batcher.requireRoom(now.get() + 10 * SECOND)).doesNotThrowAnyException();
+        assertThatCode(() -> queue.requireRoom(1, now.get() + 10 * SECOND)).doesNotThrowAnyException();
     }
 
     @Test
     void aLineOfStreamsThatDoesNotMoveRefusesMore() throws Exception {
-        batcher = batcher(new Steps());
+        queue.predictInSteps(1);
         ask("a");
         begin();
         now.addAndGet(100 * SECOND);
@@ -123,14 +118,14 @@ class BatchQueueTest {
         ask("c");
         now.addAndGet(5 * SECOND);
 
-        assertThatThrownBy(() -> batcher.requireRoom(now.get() + 19 * SECOND))
+        assertThatThrownBy(() -> queue.requireRoom(1, now.get() + 19 * SECOND))
                 .hasMessageContaining("would wait 10.0 s");
-        assertThatCode(() -> batcher.requireRoom(now.get() + 20 * SECOND)).doesNotThrowAnyException();
+        assertThatCode(() -> queue.requireRoom(1, now.get() + 20 * SECOND)).doesNotThrowAnyException();
     }
 
     @Test
     void theTimeWithoutALineIsNoMeasureForStreams() throws Exception {
-        batcher = batcher(new Steps());
+        queue.predictInSteps(1);
         ask("a");
         ask("b");
         begin();
@@ -140,12 +135,12 @@ class BatchQueueTest {
         ask("d");
         begin();
 
-        assertThatCode(() -> batcher.requireRoom(now.get() + 1)).doesNotThrowAnyException();
+        assertThatCode(() -> queue.requireRoom(1, now.get() + 1)).doesNotThrowAnyException();
     }
 
     @Test
     void aLineWhoseCallersHaveGoneIsNoMeasureForStreams() throws Exception {
-        batcher = batcher(new Steps());
+        queue.predictInSteps(1);
         ask("a");
         var goes = ask("b");
         begin();
@@ -155,12 +150,13 @@ class BatchQueueTest {
         ask("d");
         begin();
 
-        assertThatCode(() -> batcher.requireRoom(now.get() + 1)).doesNotThrowAnyException();
+        assertThatCode(() -> queue.requireRoom(1, now.get() + 1)).doesNotThrowAnyException();
     }
 
     @Test
     void whoLeavesInTheMidstOfAnAnswerIsNoReasonToServeTheNewest() throws Exception {
-        batcher = batcher(new Steps(), Duration.ofNanos(100));
+        queue = queue(Duration.ofNanos(100));
+        queue.predictInSteps(1);
         for (int i = 0; i < 3; i++) {
             var stream = ask("stream");
             begin();
@@ -170,11 +166,11 @@ class BatchQueueTest {
         now.set(101);
         ask("b");
 
-        assertThat(batcher.queue.take(1)).extracting(piece -> piece.value).containsExactly("a");
+        assertThat(queue.take(1)).extracting(piece -> piece.value).containsExactly("a");
     }
 
     private void begin() {
-        assertThat(batcher.queue.take(1)).hasSize(1);
+        assertThat(queue.take(1)).hasSize(1);
     }
 
     private void beginASecondLater() {
@@ -183,50 +179,24 @@ class BatchQueueTest {
     }
 
     private Submission<String, String> ask(String... words) {
-        return batcher.submit(
+        var request = new Submission<>(
+                queue,
                 Serving.pieces(List.of(words)),
                 Serving.parts(words.length, DEADLINE),
-                new Caller(() -> false, Map.of(), RequestTrace.NONE));
+                new Caller(() -> false, Map.of(), RequestTrace.NONE),
+                now.get());
+        queue.submit(request);
+        return request;
     }
 
     private void predictInASecond() {
-        var pieces = batcher.queue.take(1);
+        var pieces = queue.take(1);
         now.addAndGet(SECOND);
-        pool.locked(() -> pieces.forEach(batcher.queue::answer));
+        queue.locked(() -> pieces.forEach(queue::answer));
     }
 
-    private Batcher<String, String> batcher(PredictorFactory<String, String> model) {
-        return batcher(model, Duration.ZERO);
-    }
-
-    private Batcher<String, String> batcher(PredictorFactory<String, String> model, Duration targetDelay) {
-        return Serving.idle(pool, new BatchLimits(1, 1_000, Duration.ZERO, 100, targetDelay), model, now::get, metrics);
-    }
-
-    /// A model whose predictor is never asked.
-    private static final class Steps implements PredictorFactory<String, String> {
-        @Override
-        public Predictor<String, String> open(int worker) {
-            return new StepPredictor<String, String, String>() {
-                @Override
-                public String begin(String record) {
-                    throw new IllegalStateException("found a record, expected none");
-                }
-
-                @Override
-                public void step(List<PartStream<String, String>> streams) {}
-
-                @Override
-                public void end(String state) {}
-
-                @Override
-                public List<String> predict(List<String> records) {
-                    throw new IllegalStateException("found records, expected none");
-                }
-
-                @Override
-                public void close() {}
-            };
-        }
+    private BatchQueue<String, String> queue(Duration targetDelay) {
+        var limits = new BatchLimits(1, 1_000, Duration.ZERO, 100, targetDelay);
+        return new BatchQueue<>("the model", () -> {}, limits, now::get, metrics.ofModel("words"));
     }
 }

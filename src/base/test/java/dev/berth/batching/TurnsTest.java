@@ -28,11 +28,10 @@ class TurnsTest {
 
     private final AtomicLong now = new AtomicLong();
     private final ServingMetrics metrics = new ServingMetrics();
-    private Batcher<String, String> batcher = batcher(1, TARGET, 1_000);
+    private BatchQueue<String, String> queue = queue(1, TARGET, 1_000);
 
     @AfterEach
     void stop() {
-        batcher.close();
         metrics.close();
     }
 
@@ -125,19 +124,19 @@ class TurnsTest {
     }
 
     private void askTwoAndRefuseThree(Duration left) throws Exception {
-        batcher = batcher(1, TARGET, 2);
+        queue = queue(1, TARGET, 2);
         ask("a");
         now.set(TARGET + 1);
         ask("b");
         for (int i = 0; i < 3; i++) {
-            assertThatThrownBy(() -> batcher.requireRoom(now.get() + left.toNanos()))
+            assertThatThrownBy(() -> queue.requireRoom(1, now.get() + left.toNanos()))
                     .hasMessageContaining("overloaded");
         }
     }
 
     @Test
     void withoutATargetTheFirstIsServedHoweverLongItHasWaited() throws Exception {
-        batcher = batcher(1, 0, 1_000);
+        queue = queue(1, 0, 1_000);
         leave(3);
         ask("a");
         now.set(DEADLINE - 1);
@@ -177,7 +176,7 @@ class TurnsTest {
 
     @Test
     void aBatchIsFilledWithTheNewest() throws Exception {
-        batcher = batcher(3, TARGET, 1_000);
+        queue = queue(3, TARGET, 1_000);
         leave(3);
         for (var word : List.of("a", "b", "c", "d")) {
             ask(word);
@@ -190,7 +189,7 @@ class TurnsTest {
     /// Nobody comes to the first ones while the newest is served first, or to any in a full queue.
     @Test
     void callersWhoHaveGoneKeepNoPlaceOnceTheyAreAsked() throws Exception {
-        batcher = batcher(1, TARGET, 2);
+        queue = queue(1, TARGET, 2);
         var gone = new AtomicBoolean();
         ask("a");
         var leaves = ask(gone::get, "b", "c");
@@ -207,14 +206,14 @@ class TurnsTest {
 
     @Test
     void piecesAreOneRequestToTheQueueAndOneRecordToAllCounts() throws Exception {
-        batcher = batcher(1, TARGET, 2);
+        queue = queue(1, TARGET, 2);
         submit(
                 () -> false,
                 new Pieces<>(
                         List.of("a1", "a2", "a3", "a4", "b", "c1", "c2"),
                         new int[] {2, 2, 2, 2, 1, 2, 2},
                         new int[] {4, 1, 2}));
-        assertThat(batcher.queue.size()).isEqualTo(1);
+        assertThat(queue.size()).isEqualTo(1);
         assertThat(take(4)).containsExactly("a1", "a2", "a3", "a4");
         ask("d");
         assertThatThrownBy(() -> ask("e")).hasMessageContaining("found 2 requests waiting, expected fewer than 2");
@@ -245,7 +244,7 @@ class TurnsTest {
 
     @Test
     void aRecordOfWhichSomePiecesAreLeftIsDroppedOnce() throws Exception {
-        batcher = batcher(2, TARGET, 10);
+        queue = queue(2, TARGET, 10);
         var gone = new AtomicBoolean();
         submit(
                 () -> gone.getAndSet(true),
@@ -260,7 +259,7 @@ class TurnsTest {
 
     @Test
     void aBatchLooksAtNoMoreRequestsThanItHasRoomFor() throws Exception {
-        batcher = batcher(4, TARGET, 1_000);
+        queue = queue(4, TARGET, 1_000);
         var looks = new AtomicInteger();
         var sink = new PartSink<String>() {
             @Override
@@ -273,7 +272,7 @@ class TurnsTest {
             }
         };
         for (int i = 0; i < 100; i++) {
-            batcher.submit(Serving.pieces(List.of("a")), sink, new Caller(() -> false, Map.of(), RequestTrace.NONE));
+            submit(() -> false, Serving.pieces(List.of("a")), sink);
         }
         looks.set(0);
 
@@ -287,9 +286,9 @@ class TurnsTest {
                 .hasMessage("pieces: found 2 with 2 lengths, expected 3 of each");
     }
 
-    private Batcher<String, String> batcher(int size, int target, int capacity) {
+    private BatchQueue<String, String> queue(int size, int target, int capacity) {
         var limits = new BatchLimits(size, 1_000, Duration.ZERO, capacity, Duration.ofNanos(target));
-        return Serving.idle(new WorkerPool(1, () -> {}, metrics), limits, new FakeModel(), now::get, metrics);
+        return new BatchQueue<>("the model", () -> {}, limits, now::get, metrics.ofModel("words"));
     }
 
     private Submission<String, String> ask(String... words) {
@@ -301,10 +300,14 @@ class TurnsTest {
     }
 
     private Submission<String, String> submit(BooleanSupplier hasGone, Pieces<String> pieces) {
-        return batcher.submit(
-                pieces,
-                Serving.parts(pieces.values().size(), DEADLINE),
-                new Caller(hasGone, Map.of(), RequestTrace.NONE));
+        return submit(hasGone, pieces, Serving.parts(pieces.values().size(), DEADLINE));
+    }
+
+    private Submission<String, String> submit(BooleanSupplier hasGone, Pieces<String> pieces, PartSink<String> sink) {
+        var caller = new Caller(hasGone, Map.of(), RequestTrace.NONE);
+        var request = new Submission<>(queue, pieces, sink, caller, now.get());
+        queue.submit(request);
+        return request;
     }
 
     /// So many callers give up before they have an answer.
@@ -316,8 +319,8 @@ class TurnsTest {
 
     /// Predicts a batch.
     private List<String> take() {
-        var pieces = batcher.queue.take(batcher.queue.limits.maxBatchSize());
-        pieces.forEach(batcher.queue::answer);
+        var pieces = queue.take(queue.limits.maxBatchSize());
+        pieces.forEach(queue::answer);
         return pieces.stream().map(piece -> piece.value).toList();
     }
 

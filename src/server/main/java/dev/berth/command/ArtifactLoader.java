@@ -9,7 +9,6 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.memory.Footprint;
 import dev.berth.memory.HostMemory;
-import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
 import dev.berth.serving.many.ModelRoom;
@@ -40,15 +39,12 @@ final class ArtifactLoader implements ModelStore.Loader {
         this.sessions = Deployment.sessions(config);
     }
 
-    /// Chooses the devices and starts the workers. Until then, loads wait.
-    ///
-    /// @return the workers, which the caller closes
-    Workers prepare(ServingMetrics metrics) throws Exception {
+    /// Chooses the devices and the workers. Until then, loads wait.
+    Workers prepare() throws Exception {
         try {
             var devices = Deployment.prepared(Deployment.devices(config, Machine.current()), config, Engine.ALL);
             log.info("accelerators: {} ({})", devices.accelerators(), devices.origin());
-            // Not on the threads that load: they have a lower priority, which the workers would inherit.
-            var workers = Workers.on(Deployment.workers(config, devices), metrics);
+            var workers = Workers.on(Deployment.workers(config, devices));
             var accelerators = workers.accelerators();
             var room = new ModelRoom(
                     this::loadFitting,

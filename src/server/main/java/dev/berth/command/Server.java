@@ -196,15 +196,14 @@ public final class Server implements AutoCloseable {
         try (metrics;
                 AutoCloseable _ = () -> exports.forEach(Export::close);
                 health;
-                http;
-                var _ = workers) {
+                http) {
             served.close(config.http().shutdown().drain());
         }
         log.info("stopped");
     }
 
     private Void prepare(ArtifactLoader loader) throws Exception {
-        workers = loader.prepare(metrics);
+        workers = loader.prepare();
         if (directory.isPresent()) {
             directory.get().start();
         }
@@ -224,7 +223,7 @@ public final class Server implements AutoCloseable {
                     deployment.devices().accelerators(),
                     deployment.devices().origin());
             deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
-            workers = Workers.on(deployment.workers(), metrics);
+            workers = Workers.on(deployment.workers());
             deployment.load(model, workers, Deployment.sessions(config));
             log.info("ready: {} workers, {}", deployment.workers().size(), deployment.limits());
             return null;
@@ -240,7 +239,7 @@ public final class Server implements AutoCloseable {
         if (workers == null || (!ready.isDone() && served.many().isPresent())) {
             return Optional.of("the server is starting");
         }
-        if (!workers.pool().hasThreads()) {
+        if (!workers.pool().isHealthy()) {
             return Optional.of("predictFn does not end on any of the threads that run it");
         }
         return served.problem();

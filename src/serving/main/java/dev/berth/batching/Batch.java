@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /// Pieces that the calling worker's predictor has at once. They never change; whether the batch was
-/// interrupted is written under the lock of the [WorkerPool].
+/// interrupted is written under the lock of the [BatchQueue].
 final class Batch<I, O> {
 
     final List<Piece<I, O>> pieces;

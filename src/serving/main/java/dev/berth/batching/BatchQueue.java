@@ -11,15 +11,16 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /// The requests of a model that have not ended. Their pieces are in line, or a worker has taken them.
 /// What records hold is bounded by the memory of requests, and how long they take by the expected
 /// wait.
 ///
-/// Workers [#take] pieces, say which of them their predictors have, and what became of them. The lock is
-/// that of the [WorkerPool]. No foreign code runs under it. A piece waits only while its request is
-/// open.
+/// Workers [#take] pieces, say which of them their predictors have, and what became of them. It has the
+/// one lock of the model. No foreign code runs under it. A piece waits only while its request is open.
 final class BatchQueue<I, O> extends Submission.Queue<I, O> {
 
     /// Rejections of requests with less time left do not count as overload: they come where the wait
@@ -29,9 +30,12 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     final BatchLimits limits;
     final ModelMetrics metrics;
     private final String predictor;
-    private final WorkerPool pool;
     private final Runnable wake;
     private final LongSupplier clock;
+
+    final ReentrantLock lock = new ReentrantLock();
+
+    // All that follows is guarded by the lock.
 
     private final Set<Submission<I, O>> open = new LinkedHashSet<>();
     private final Line<I, O> line;
@@ -42,22 +46,42 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     /// How many records are predicted at once where that is done in steps. Zero: it is not.
     private long places;
 
+    /// What must wait until the lock is free.
+    private List<Runnable> afterwards = new ArrayList<>();
+
     /// @param predictor for messages
     /// @param wake has the model's next worker look at the queue; called with the lock held
-    BatchQueue(
-            String predictor,
-            WorkerPool pool,
-            Runnable wake,
-            BatchLimits limits,
-            LongSupplier clock,
-            ModelMetrics metrics) {
+    BatchQueue(String predictor, Runnable wake, BatchLimits limits, LongSupplier clock, ModelMetrics metrics) {
         this.predictor = predictor;
-        this.pool = pool;
         this.wake = wake;
         this.limits = limits;
         this.clock = clock;
         this.metrics = metrics;
         this.line = new Line<>(limits, metrics);
+    }
+
+    void locked(Runnable action) {
+        locked(() -> {
+            action.run();
+            return null;
+        });
+    }
+
+    /// Runs something under the lock, and tells the callers of requests that have ended meanwhile
+    /// without it.
+    <T> T locked(Supplier<T> action) {
+        List<Runnable> then = List.of();
+        lock.lock();
+        try {
+            return action.get();
+        } finally {
+            if (lock.getHoldCount() == 1 && !afterwards.isEmpty()) {
+                then = afterwards;
+                afterwards = new ArrayList<>();
+            }
+            lock.unlock();
+            then.forEach(Runnable::run);
+        }
     }
 
     /// As the model's clock counts.
@@ -110,7 +134,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
 
     /// How long a record that came now would wait.
     Duration expectedWait() {
-        return pool.locked(() -> hasLine() ? Duration.ofNanos(expectedWait(1)) : Duration.ZERO);
+        return locked(() -> hasLine() ? Duration.ofNanos(expectedWait(1)) : Duration.ZERO);
     }
 
     private long expectedWait(int count) {
@@ -148,7 +172,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         var chosen = new ArrayList<Piece<I, O>>();
         var asked = new HashSet<Submission<I, O>>();
         while (true) {
-            var toAsk = pool.locked(() -> {
+            var toAsk = locked(() -> {
                 chosen.removeIf(piece -> !piece.isWanted());
                 if (!chosen.isEmpty() || ripeInNanos() <= 0) {
                     line.fill(chosen, room, now(), this::expire);
@@ -229,7 +253,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
 
     @Override
     void abandon(Submission<I, O> request) {
-        pool.locked(() -> leave(request, ErrorType.CALLER_GONE.because("the caller has gone away")));
+        locked(() -> leave(request, ErrorType.CALLER_GONE.because("the caller has gone away")));
     }
 
     private void leave(Submission<I, O> request, ServingException why) {
@@ -249,7 +273,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
             return;
         }
         line.remove(request);
-        pool.afterwards(request.end(failure, now()));
+        afterwards.add(request.end(failure, now()));
         if (failure != null) {
             metrics.abandoned.increment(request.recordsNotStarted());
             running.values().forEach(Batch::interruptIfUnwanted);
@@ -264,7 +288,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
             abandon(request);
             return;
         }
-        pool.locked(() -> {
+        locked(() -> {
             long now = now();
             if (request.isExpired(now)) {
                 expire(request);

@@ -5,6 +5,7 @@ import dev.berth.error.ServingException;
 import dev.berth.error.Unsaid;
 import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Condition;
@@ -14,17 +15,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/// Predicts the records of many requests for one model in batches, on workers that it may share
-/// with other models.
+/// Predicts the records of many requests for one model in batches, on workers that take turns with
+/// those of other models.
 ///
 /// Nothing here waits for predictions: the caller that has submitted records decides how long to wait.
 /// Predictors run on the workers' threads.
-public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseable {
+public final class Batcher<I, O> implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Batcher.class);
 
-    /// How long a turn may keep a thread that other models wait for.
+    /// How long a turn may keep a place that other models wait for.
     private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    /// After how long without anything to do a worker's thread ends.
+    static final Duration IDLE = Duration.ofMinutes(1);
+
+    /// How long [#close] waits for workers: native code may never end.
+    private static final Duration JOIN = Duration.ofSeconds(3);
 
     private final String name;
     private final String predictor;
@@ -60,8 +67,8 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         this.pool = pool;
         this.factory = factory;
         this.metrics = metrics;
-        this.workerHasLeft = pool.lock.newCondition();
-        this.queue = new BatchQueue<>(predictor, pool, this::wake, limits, clock, metrics);
+        this.queue = new BatchQueue<>(predictor, this::wake, limits, clock, metrics);
+        this.workerHasLeft = queue.lock.newCondition();
         this.expectedWait = queue::expectedWait;
         metrics.queueOpened(limits.queueCapacity(), expectedWait);
     }
@@ -74,9 +81,9 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         try {
             for (int worker = 0; worker < pool.size(); worker++) {
                 requireOpen();
-                runners.add(new Runner<>(worker, factory.open(worker), predictor, queue, pool));
+                runners.add(new Runner<>(worker, factory.open(worker), predictor, queue));
             }
-            pool.locked(() -> {
+            queue.locked(() -> {
                 requireOpen();
                 countWorkers();
             });
@@ -98,7 +105,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     /// @param deadlineNanos when the request's time is over, as the clock counts
     /// @throws ServingException `OVERLOADED` or `NOT_READY`
     public void requireRoom(long deadlineNanos) {
-        pool.locked(() -> {
+        queue.locked(() -> {
             requireWorker();
             queue.requireRoom(1, deadlineNanos);
         });
@@ -111,7 +118,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     /// @throws ServingException `OVERLOADED` or `NOT_READY`
     public Submission<I, O> submit(Pieces<I> pieces, PartSink<O> sink, Caller caller) {
         var submission = new Submission<>(queue, pieces, sink, caller, queue.now());
-        pool.locked(() -> {
+        queue.locked(() -> {
             requireWorker();
             queue.submit(submission);
         });
@@ -151,39 +158,94 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         metrics.workers.addAndGet(liveWorkers - before);
     }
 
+    /// Has a worker look at what waits: the first one that is idle and has something to do, with a free
+    /// place if there is one. So requests that come one at a time are all the same worker's, whose data is
+    /// in the caches. One that has been woken is idle no more, so that the next call wakes another. The
+    /// lock is held.
     private void wake() {
-        pool.wake(this);
+        runners.stream()
+                .filter(runner -> runner.isIdle && runner.ripeInNanos() < Long.MAX_VALUE)
+                .min(Comparator.comparing(runner -> !pool.isFree(runner.worker)))
+                .ifPresent(runner -> {
+                    runner.isIdle = false;
+                    if (runner.thread == null) {
+                        runner.thread = Thread.ofPlatform()
+                                .name("berth-worker-" + runner.worker)
+                                .daemon()
+                                .inheritInheritableThreadLocals(false)
+                                .unstarted(() -> live(runner));
+                        runner.thread.start();
+                    } else {
+                        runner.woken.signal();
+                    }
+                });
     }
 
-    @Override
-    boolean hasWork() {
-        return liveWorkers > 0 && (queue.hasLine() || runners.stream().anyMatch(runner -> !runner.taken.isEmpty()));
+    private void live(Runner<I, O> runner) {
+        pool.onStart.run();
+        MDC.setContextMap(runner.logContext());
+        while (awaitWork(runner)) {
+            pool.enter(runner.worker);
+            if (queue.locked(() -> enter(runner))) {
+                serve(runner);
+            } else {
+                pool.leave(runner.worker);
+            }
+        }
     }
 
-    @Override
-    long ripeInNanos(int worker) {
-        return runners.get(worker).ripeInNanos();
+    /// Waits until there is something to do on a worker; false: its thread is to end.
+    private boolean awaitWork(Runner<I, O> runner) {
+        queue.lock.lock();
+        try {
+            long idle = IDLE.toNanos();
+            while (!runner.isRetired) {
+                long ripe = runner.ripeInNanos();
+                if (ripe <= 0) {
+                    return true;
+                }
+                boolean hasNothing = ripe == Long.MAX_VALUE;
+                if (hasNothing && idle <= 0) {
+                    break;
+                }
+                runner.isIdle = true;
+                try {
+                    long left = runner.woken.awaitNanos(hasNothing ? idle : ripe);
+                    idle = hasNothing ? left : idle;
+                } catch (InterruptedException _) {
+                    // A batch is interrupted while it runs and at no other time: this is a predictor's doing and
+                    // means nothing.
+                }
+                runner.isIdle = false;
+            }
+            runner.isIdle = true;
+            runner.thread = null;
+            workerHasLeft.signalAll();
+            return false;
+        } finally {
+            queue.lock.unlock();
+        }
     }
 
-    @Override
-    Runnable enter(int worker) {
-        var runner = runners.get(worker);
-        runner.inside = Thread.currentThread();
+    private boolean enter(Runner<I, O> runner) {
+        runner.isInside = !runner.isRetired;
+        runner.hasPlace = runner.isInside;
         runner.insideSince = queue.now();
-        return () -> serve(runner);
+        return runner.isInside;
     }
 
     private void serve(Runner<I, O> runner) {
-        MDC.setContextMap(runner.logContext());
         try {
             runner.predictWhatWaits();
         } catch (Throwable e) {
             metrics.caught(e);
             log.error("{}: worker {} can't predict any more", name, runner.worker, Unsaid.of(e));
-            pool.locked(() -> lose(runner, e));
+            queue.locked(() -> lose(runner, e));
         } finally {
-            leave(runner);
-            MDC.clear();
+            if (queue.locked(() -> runner.isRetired)) {
+                runner.close();
+            }
+            queue.locked(() -> leave(runner));
         }
     }
 
@@ -199,33 +261,31 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     }
 
     private void leave(Runner<I, O> runner) {
-        if (pool.locked(() -> runner.isRetired)) {
-            runner.close();
+        runner.isInside = false;
+        leavePlace(runner);
+        if (runner.isStuck) {
+            runner.isStuck = false;
+            pool.stuck.decrementAndGet();
+            metrics.stuckHooks.decrementAndGet();
+            countWorkers();
         }
-        pool.locked(() -> {
-            runner.inside = null;
-            if (runner.isStuck) {
-                runner.isStuck = false;
-                metrics.stuckHooks.decrementAndGet();
-                countWorkers();
-            }
-            if (!runner.isRetired && !runner.taken.isEmpty()) {
-                // This worker emptied the queue, so others may have removed the model from the turns.
-                wake();
-            }
-            workerHasLeft.signalAll();
-        });
+    }
+
+    private void leavePlace(Runner<I, O> runner) {
+        if (runner.hasPlace) {
+            runner.hasPlace = false;
+            pool.leave(runner.worker);
+        }
     }
 
     /// Looks for workers whose prediction has not ended `grace` after the deadline of all its
     /// requests. They count as lost for this model until it ends; with the last one, every open
-    /// request fails. Other models get another thread in their place, and also in the place of one
-    /// whose turn has taken [#PATIENCE] while they wait for it, be that one prediction, the records
-    /// of a failed batch one by one, or the end of a stream.
+    /// request fails. One whose turn has taken [#PATIENCE] leaves its place to other models, be that one
+    /// prediction, the records of a failed batch one by one, or the end of a stream.
     ///
     /// @return the threads of those that were not known before
     public List<Thread> findStuck(Duration grace) {
-        return pool.locked(() -> {
+        return queue.locked(() -> {
             var found = runners.stream()
                     .filter(runner -> !runner.isStuck && queue.isOverdue(runner.worker, grace))
                     .toList();
@@ -234,9 +294,9 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
                 queue.refuseAll(noWorkers());
             }
             runners.stream()
-                    .filter(runner -> runner.inside != null && queue.now() - runner.insideSince >= PATIENCE.toNanos())
-                    .forEach(runner -> pool.standInFor(runner.worker, runner.inside));
-            return found.stream().map(runner -> runner.inside).toList();
+                    .filter(runner -> runner.isInside && queue.now() - runner.insideSince >= PATIENCE.toNanos())
+                    .forEach(this::leavePlace);
+            return found.stream().map(runner -> runner.thread).toList();
         });
     }
 
@@ -245,7 +305,8 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         runner.isStuck = true;
         metrics.stuckHooks.incrementAndGet();
         countWorkers();
-        pool.hold(runner.worker, runner.inside);
+        pool.stuck.incrementAndGet();
+        leavePlace(runner);
     }
 
     public boolean hasEnded() {
@@ -258,20 +319,22 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     @Override
     public void close() {
         metrics.queueClosed(expectedWait);
-        pool.locked(() -> {
+        queue.locked(() -> {
             closed = true;
-            runners.forEach(runner -> runner.isRetired = true);
+            runners.forEach(runner -> {
+                runner.isRetired = true;
+                runner.woken.signal();
+            });
             countWorkers();
             queue.refuseAll("%s has stopped".formatted(name));
         });
         try {
-            awaitWorkers(WorkerPool.JOIN);
+            awaitWorkers(JOIN);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
         // A worker that is inside closes its predictor when it comes out.
-        pool.locked(() ->
-                        runners.stream().filter(runner -> runner.inside == null).toList())
+        queue.locked(() -> runners.stream().filter(runner -> !runner.isInside).toList())
                 .forEach(Runner::close);
     }
 
@@ -280,17 +343,17 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         awaitWorkers(Duration.ofNanos(Long.MAX_VALUE));
     }
 
-    /// Waits until no worker is inside a predictor. The threads of those that are after that time are
+    /// Waits until the workers' threads have ended. Those that are inside a predictor after that time are
     /// given up.
     private void awaitWorkers(Duration time) throws InterruptedException {
-        pool.lock.lock();
+        queue.lock.lock();
         try {
             long left = time.toNanos();
-            while (runners.stream().anyMatch(runner -> runner.inside != null) && left > 0) {
+            while (runners.stream().anyMatch(runner -> runner.thread != null) && left > 0) {
                 left = workerHasLeft.awaitNanos(left);
             }
             for (var runner : runners) {
-                if (runner.inside != null && !runner.isStuck) {
+                if (runner.isInside && !runner.isStuck) {
                     log.warn(
                             "{}: worker {} still runs {} s after it was told to end; it is left behind",
                             name,
@@ -300,7 +363,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
                 }
             }
         } finally {
-            pool.lock.unlock();
+            queue.lock.unlock();
         }
     }
 }

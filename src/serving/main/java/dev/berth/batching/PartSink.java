@@ -12,7 +12,7 @@ public interface PartSink<O> {
     void take(int index, O part) throws Exception;
 
     /// Whether it takes more parts now. After it said no, [Submission#ask] is called once it does.
-    /// Called under the lock of the [WorkerPool], so it takes no other one.
+    /// Called under the lock of the model's queue, so it takes no other one.
     default boolean hasRoom() {
         return true;
     }

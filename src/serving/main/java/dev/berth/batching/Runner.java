@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedSet;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Condition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -33,7 +34,6 @@ final class Runner<I, O> {
 
     final int worker;
     private final BatchQueue<I, O> queue;
-    private final WorkerPool pool;
     private final String hook;
     private final ModelMetrics metrics;
     private final Predictor<I, O> predictor;
@@ -43,13 +43,25 @@ final class Runner<I, O> {
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    // Guarded by the lock of the WorkerPool.
+    /// Wakes its thread, where that waits.
+    final Condition woken;
 
-    /// The thread that is in [#predictWhatWaits]; null where none is.
-    Thread inside;
+    // Guarded by the lock.
+
+    /// Null where it has had nothing to do for long.
+    Thread thread;
+
+    /// Whether it waits for something to do, or has no thread.
+    boolean isIdle = true;
+
+    /// Whether its thread is in [#predictWhatWaits].
+    boolean isInside;
 
     /// Since when it is.
     long insideSince;
+
+    /// Whether it has one of the places of the [WorkerPool].
+    boolean hasPlace;
 
     /// Whether a prediction does not end.
     boolean isStuck;
@@ -64,13 +76,13 @@ final class Runner<I, O> {
     /// @param worker the number of the one worker that calls [#predictWhatWaits]
     /// @param hook the name of the predictor, for messages
     @SuppressWarnings("unchecked") // Nobody but the predictor looks at a state that it has made.
-    Runner(int worker, Predictor<I, O> predictor, String hook, BatchQueue<I, O> queue, WorkerPool pool) {
+    Runner(int worker, Predictor<I, O> predictor, String hook, BatchQueue<I, O> queue) {
         this.worker = worker;
         this.predictor = predictor;
         this.hook = hook;
         this.queue = queue;
-        this.pool = pool;
         this.metrics = queue.metrics;
+        this.woken = queue.lock.newCondition();
         this.steps = predictor instanceof StepPredictor<I, O, ?> inSteps
                 ? Optional.of((StepPredictor<I, O, Object>) inSteps)
                 : Optional.empty();
@@ -83,7 +95,7 @@ final class Runner<I, O> {
     /// In how long there is something to do on this worker; zero or less: now; [Long#MAX_VALUE]: never.
     /// The lock is held.
     long ripeInNanos() {
-        if (isRetired || inside != null) {
+        if (isRetired) {
             return Long.MAX_VALUE;
         }
         long line = room() > 0 ? queue.ripeInNanos() : Long.MAX_VALUE;
@@ -130,7 +142,7 @@ final class Runner<I, O> {
         if (pieces.isEmpty()) {
             return false;
         }
-        pool.locked(() -> pieces.forEach(piece -> {
+        queue.locked(() -> pieces.forEach(piece -> {
             taken.addLast(piece);
             piece.request.countInside(1);
         }));
@@ -140,7 +152,7 @@ final class Runner<I, O> {
     /// Makes a step with those pieces that can move. Those that were given something keep it. After a
     /// failure the others are tried by themselves, so that only the culprit fails.
     private void step(Collection<Piece<I, O>> pieces) {
-        var batch = pool.locked(() -> {
+        var batch = queue.locked(() -> {
             var begun = new Batch<>(moving(pieces), taken, queue.now());
             if (begun.size() > 0) {
                 queue.begin(worker, begun);
@@ -189,7 +201,7 @@ final class Runner<I, O> {
             return Optional.of(e);
         } finally {
             MDC.setContextMap(logContext());
-            pool.locked(() -> queue.finish(worker));
+            queue.locked(() -> queue.finish(worker));
         }
     }
 
@@ -270,7 +282,7 @@ final class Runner<I, O> {
 
     /// Says what became of pieces in a step. Their turn comes again after that of the others.
     private void settle(List<Piece<I, O>> moved) {
-        pool.locked(() -> {
+        queue.locked(() -> {
             long now = queue.now();
             for (var piece : moved) {
                 if (piece.failure != null) {
@@ -288,7 +300,7 @@ final class Runner<I, O> {
     /// Is done with pieces that have ended, and with those whose time is over while nothing moves them.
     private void closeOver() {
         if (!taken.isEmpty()) {
-            close(pool.locked(() -> {
+            close(queue.locked(() -> {
                 long now = queue.now();
                 taken.stream()
                         .map(piece -> piece.request)
@@ -312,7 +324,7 @@ final class Runner<I, O> {
                 log.warn("{}: the state of a record could not be closed", metrics.model(), Unsaid.of(e));
             }
         });
-        pool.locked(() -> over.forEach(piece -> {
+        queue.locked(() -> over.forEach(piece -> {
             taken.remove(piece);
             piece.request.countInside(-1);
         }));

@@ -1,6 +1,5 @@
 package dev.berth.serving;
 
-import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.Batcher;
 import dev.berth.batching.Predictor;
 import dev.berth.hooks.ModelContext;
@@ -98,13 +97,5 @@ final class LoadedModel<M, I, O> {
     boolean stopWorkers() {
         batcher.close();
         return batcher.hasEnded();
-    }
-
-    /// Has hooks and predictors of other models run on new threads, where hooks from the artifact may
-    /// have left thread-local variables behind.
-    void renewThreads() {
-        if (HookCode.isFromArtifact(hooks.handler)) {
-            plan.workers().pool().renew();
-        }
     }
 }

@@ -305,16 +305,6 @@ public final class ServedModel {
         }
     }
 
-    /// Closes the model while others go on: no thread keeps anything of its hooks.
-    public boolean unload(Duration drain) throws Exception {
-        var model = Optional.<LoadedModel<?, ?, ?>>ofNullable(state.get().model).orElseGet(this::loaded);
-        try {
-            return close(drain);
-        } finally {
-            model.renewThreads();
-        }
-    }
-
     private boolean free() throws Exception {
         var model = state.get().model;
         try {

@@ -120,14 +120,15 @@ class ModelDirectorySchedules {
     }
 
     private static final class Models implements AutoCloseable {
+        private static final List<Accelerator> CPU = List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE));
+
         /// What a model takes, far more than the heap's size changes by.
         private static final long MODEL = 1L << 30;
 
         final ModelDirectory directory;
         final ManyModels served;
         private final HookLimits hooks = HookLimits.ofSeveralModels();
-        private final Workers workers =
-                new Workers(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), new WorkerPool(1, () -> {}, METRICS));
+        private final Workers workers = new Workers(CPU, new WorkerPool(CPU, () -> {}));
         private final int room;
         private final Path root;
 
@@ -224,8 +225,6 @@ class ModelDirectorySchedules {
         }
 
         @Override
-        public void close() {
-            workers.close();
-        }
+        public void close() {}
     }
 }

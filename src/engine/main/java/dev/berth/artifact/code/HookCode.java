@@ -113,11 +113,6 @@ public final class HookCode {
         }
     }
 
-    /// Whether a handler's classes come from an artifact, and go with it.
-    public static boolean isFromArtifact(InferenceHandler<?, ?, ?> handler) {
-        return handler.getClass().getClassLoader() instanceof HookClassLoader;
-    }
-
     /// The file of the artifact that a class comes from, such as `code/Inference.java`; nothing for
     /// the server's classes.
     public static Optional<String> file(Class<?> type) {

@@ -48,7 +48,7 @@ public final class InProcessModel implements AutoCloseable {
         timeout = config.batching().timeout();
         try {
             deployment = Deployment.plan(config, Machine.current().withProcessors(cores));
-            workers = Workers.on(deployment.workers(), metrics);
+            workers = Workers.on(deployment.workers());
             deployment.load(model, workers, Deployment.sessions(config));
         } catch (Throwable e) {
             close();
@@ -119,11 +119,10 @@ public final class InProcessModel implements AutoCloseable {
         }
     }
 
-    /// Ends requests that are inside, frees the model and stops the workers.
+    /// Ends requests that are inside and frees the model.
     @Override
     public void close() throws Exception {
-        try (metrics;
-                workers) {
+        try (metrics) {
             model.close(DRAIN);
         }
     }

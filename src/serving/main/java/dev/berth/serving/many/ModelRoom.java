@@ -241,7 +241,7 @@ public final class ModelRoom implements ModelStore.Loader {
                             "model \"%s\" needs %d MB more than there were, found %s, unload another first"
                                     .formatted(model.name(), Math.ceilDiv(lack.missing(), 1L << 20), lack.left)));
         } catch (ServingException e) {
-            model.unload(Duration.ZERO);
+            model.close(Duration.ZERO);
             throw e;
         }
     }

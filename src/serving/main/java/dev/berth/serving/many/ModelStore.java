@@ -220,7 +220,7 @@ public final class ModelStore {
         version.before = Optional.empty();
         // The caller that unloads it was first, and keeps the name until it is gone.
         if (!before.model.refuseNew()) {
-            version.model.unload(Duration.ZERO);
+            version.model.close(Duration.ZERO);
             throw ErrorType.CONFLICT.because(
                     "model \"%s\" was unloaded while another version of it was being loaded".formatted(version.name()));
         }
@@ -295,7 +295,7 @@ public final class ModelStore {
     private boolean unload(ModelVersion version) throws Exception {
         MDC.put(ModelMetrics.LABEL, version.name());
         try {
-            boolean freed = version.model.unload(drain);
+            boolean freed = version.model.close(drain);
             // Who unloads a model wants its memory back now. glibc keeps much of what is freed otherwise.
             NativeHeap.trim();
             log.info(
