@@ -83,10 +83,10 @@ class BatchQueueSchedules {
             try (var model = new Model("words", Serving.pool(1))) {
                 assertThat(model.ask(LONG, "a")).containsExactly("A");
                 long start = Interleavings.now();
-                Thread.sleep(Batcher.IDLE.minusMillis(2));
+                Thread.sleep(Worker.IDLE.minusMillis(2));
                 assertThat(model.ask(LONG, "b")).containsExactly("B");
                 assertThat(Interleavings.now() - start)
-                        .isLessThan(Batcher.IDLE.plusSeconds(1).toNanos());
+                        .isLessThan(Worker.IDLE.plusSeconds(1).toNanos());
             }
         });
     }
@@ -110,7 +110,6 @@ class BatchQueueSchedules {
         Model(String name, WorkerPool pool) throws Exception {
             var limits = new BatchLimits(1, 1_000, Duration.ZERO, 4, Duration.ZERO);
             batcher = new Batcher<>(name, pool, limits, fake, Interleavings::now, METRICS.ofModel(name));
-            batcher.start();
         }
 
         List<String> ask(Duration time, String... records) throws Exception {

@@ -30,18 +30,15 @@ final class Serving implements AutoCloseable {
 
     static final Duration LONG = Duration.ofMinutes(1);
 
-    final FakeModel model = new FakeModel();
+    final FakeModel model;
     final ServingMetrics metrics = new ServingMetrics();
     final Batcher<String, String> batcher;
 
     private final ExecutorService callers = new TestThreads();
 
-    Serving(int workers, BatchLimits limits) {
-        this(pool(workers), limits);
-    }
-
-    /// With workers that take turns with those of other models.
-    Serving(WorkerPool pool, BatchLimits limits) {
+    /// @param pool where its workers take turns with those of other models
+    Serving(FakeModel model, WorkerPool pool, BatchLimits limits) throws Exception {
+        this.model = model;
         this.batcher = new Batcher<>("the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
     }
 
@@ -55,9 +52,7 @@ final class Serving implements AutoCloseable {
     }
 
     static Serving started(int workers, BatchLimits limits) throws Exception {
-        var serving = new Serving(workers, limits);
-        serving.batcher.start();
-        return serving;
+        return new Serving(new FakeModel(), pool(workers), limits);
     }
 
     Future<List<String>> ask(String... records) {

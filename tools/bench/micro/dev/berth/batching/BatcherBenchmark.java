@@ -62,7 +62,6 @@ public class BatcherBenchmark extends Defaults {
                 _ -> new Echo(),
                 System::nanoTime,
                 metrics.ofModel("echo"));
-        batcher.start();
     }
 
     @TearDown

@@ -90,7 +90,7 @@ class BatchQueueTest {
     /// when the next one can begin.
     @Test
     void aStreamThatWouldNotBeginInTimeIsRefusedAtOnce() throws Exception {
-        queue.predictInSteps(1);
+        queue.predictInSteps();
         for (int i = 0; i < 8; i++) {
             ask("a");
         }
@@ -110,7 +110,7 @@ class BatchQueueTest {
 
     @Test
     void aLineOfStreamsThatDoesNotMoveRefusesMore() throws Exception {
-        queue.predictInSteps(1);
+        queue.predictInSteps();
         ask("a");
         begin();
         now.addAndGet(100 * SECOND);
@@ -125,7 +125,7 @@ class BatchQueueTest {
 
     @Test
     void theTimeWithoutALineIsNoMeasureForStreams() throws Exception {
-        queue.predictInSteps(1);
+        queue.predictInSteps();
         ask("a");
         ask("b");
         begin();
@@ -140,7 +140,7 @@ class BatchQueueTest {
 
     @Test
     void aLineWhoseCallersHaveGoneIsNoMeasureForStreams() throws Exception {
-        queue.predictInSteps(1);
+        queue.predictInSteps();
         ask("a");
         var goes = ask("b");
         begin();
@@ -156,7 +156,7 @@ class BatchQueueTest {
     @Test
     void whoLeavesInTheMidstOfAnAnswerIsNoReasonToServeTheNewest() throws Exception {
         queue = queue(Duration.ofNanos(100));
-        queue.predictInSteps(1);
+        queue.predictInSteps();
         for (int i = 0; i < 3; i++) {
             var stream = ask("stream");
             begin();
@@ -197,6 +197,8 @@ class BatchQueueTest {
 
     private BatchQueue<String, String> queue(Duration targetDelay) {
         var limits = new BatchLimits(1, 1_000, Duration.ZERO, 100, targetDelay);
-        return new BatchQueue<>("the model", () -> {}, limits, now::get, metrics.ofModel("words"));
+        var queue = new BatchQueue<String, String>("the model", () -> {}, limits, now::get, metrics.ofModel("words"));
+        queue.countWorkers(1, "");
+        return queue;
     }
 }

@@ -2,11 +2,9 @@ package dev.berth.batching;
 
 import static dev.berth.batching.Answers.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.error.ErrorType;
-import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -62,16 +60,6 @@ class ClosingTest {
             serving.batcher.close();
 
             assertThat(serving.model.events).containsExactly("open 0", "close 0");
-        }
-    }
-
-    @Test
-    void whatIsClosedDoesNotStart() {
-        try (var serving = new Serving(1, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
-            serving.batcher.close();
-
-            assertThatThrownBy(serving.batcher::start).hasMessage("words was closed while it started");
-            assertThat(serving.model.events).isEmpty();
         }
     }
 }

@@ -145,25 +145,15 @@ class FailingPredictorTest {
         }
     }
 
-    @Test
-    void aFirstWorkerThatCannotOpenStopsTheStart() {
-        try (var serving = new Serving(2, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
-            serving.model.failingToOpen.add(0);
+    @ParameterizedTest
+    @CsvSource({"0, open 0", "1, open 0;open 1;close 0"})
+    void aPredictorThatCannotOpenClosesTheEarlierOnes(int worker, String events) {
+        var model = new FakeModel();
+        model.failingToOpen.add(worker);
 
-            assertThatThrownBy(serving.batcher::start).hasMessage("no model for worker 0");
-            assertThat(serving.model.events).containsExactly("open 0");
-            assertRefused(serving.ask("a"), ErrorType.NOT_READY);
-        }
-    }
-
-    @Test
-    void aLaterPredictorThatCannotOpenClosesTheEarlierOnes() {
-        try (var serving = new Serving(3, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
-            serving.model.failingToOpen.add(1);
-
-            assertThatThrownBy(serving.batcher::start).hasMessage("no model for worker 1");
-            assertThat(serving.model.events).containsExactly("open 0", "open 1", "close 0");
-            assertThat(serving.batcher.liveWorkers()).isZero();
-        }
+        assertThatThrownBy(() ->
+                        new Serving(model, Serving.pool(3), new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO)))
+                .hasMessage("no model for worker " + worker);
+        assertThat(String.join(";", model.events)).isEqualTo(events);
     }
 }

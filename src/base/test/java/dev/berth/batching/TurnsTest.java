@@ -288,7 +288,9 @@ class TurnsTest {
 
     private BatchQueue<String, String> queue(int size, int target, int capacity) {
         var limits = new BatchLimits(size, 1_000, Duration.ZERO, capacity, Duration.ofNanos(target));
-        return new BatchQueue<>("the model", () -> {}, limits, now::get, metrics.ofModel("words"));
+        var queue = new BatchQueue<String, String>("the model", () -> {}, limits, now::get, metrics.ofModel("words"));
+        queue.countWorkers(1, "");
+        return queue;
     }
 
     private Submission<String, String> ask(String... words) {

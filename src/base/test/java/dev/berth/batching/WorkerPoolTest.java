@@ -87,7 +87,6 @@ class WorkerPoolTest {
         var released = new CountDownLatch(1);
         try (var wedged = new Batcher<>(
                 "stepFn", pool, ONE_BY_ONE, closesWith(released), System::nanoTime, metrics.ofModel("streams"))) {
-            wedged.start();
             var other = model();
             wedged.submit(
                             Serving.pieces(List.of("a")),
@@ -172,10 +171,9 @@ class WorkerPoolTest {
     private final List<String> order = new CopyOnWriteArrayList<>();
 
     private Serving model() throws Exception {
-        var serving = new Serving(pool, ONE_BY_ONE);
+        var serving = new Serving(new FakeModel(), pool, ONE_BY_ONE);
         serving.model.order = order;
         models.add(serving);
-        serving.batcher.start();
         return serving;
     }
 

@@ -43,8 +43,16 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     /// What predictors have at the moment, by the numbers of their workers.
     private final Map<Integer, Batch<I, O>> running = new HashMap<>();
 
-    /// How many records are predicted at once where that is done in steps. Zero: it is not.
-    private long places;
+    /// How many workers can predict. Read without the lock too, because `/ping` asks.
+    private volatile int workers;
+
+    /// On how many workers a prediction does not end.
+    private int stuck;
+
+    /// Whether records are predicted in steps.
+    private boolean inSteps;
+
+    private boolean closed;
 
     /// What must wait until the lock is free.
     private List<Runnable> afterwards = new ArrayList<>();
@@ -90,8 +98,51 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     }
 
     /// The lock is held, as in all that follows but [#take], [#expectedWait()], [#ask] and [#abandon].
-    void predictInSteps(long atOnce) {
-        places = atOnce;
+    void predictInSteps() {
+        inSteps = true;
+    }
+
+    /// One more worker can predict, or with -1 one less.
+    ///
+    /// @param ifNone why all requests are refused when none can
+    void countWorkers(int more, String ifNone) {
+        workers += more;
+        // Another version of the model may have workers under the same name.
+        metrics.workers.addAndGet(more);
+        if (workers == 0) {
+            refuseAll(ifNone);
+        }
+    }
+
+    /// On one more worker, or with -1 on one less, a prediction does not end.
+    void countStuck(int more) {
+        stuck += more;
+        metrics.stuckHooks.addAndGet(more);
+    }
+
+    int workers() {
+        return workers;
+    }
+
+    String noWorkers() {
+        return stuck == 0
+                ? "%s has no worker that can predict".formatted(metrics.model())
+                : "%s has no worker that can predict: predictFn does not end on %d of them"
+                        .formatted(metrics.model(), stuck);
+    }
+
+    /// Refuses all requests from now on.
+    void close() {
+        closed = true;
+        refuseAll(hasStopped());
+    }
+
+    private String hasStopped() {
+        return "%s has stopped".formatted(metrics.model());
+    }
+
+    private void refuseAll(String why) {
+        List.copyOf(open).forEach(request -> end(request, ErrorType.NOT_READY.because(why)));
     }
 
     /// Queues all the pieces of a request, or none.
@@ -104,8 +155,11 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         wake.run();
     }
 
-    /// @throws ServingException when so many pieces can't be queued
+    /// @throws ServingException when so many pieces can't be queued, or no worker will answer
     void requireRoom(int pieces, long deadline) {
+        if (closed || workers == 0) {
+            throw ErrorType.NOT_READY.because(closed ? hasStopped() : noWorkers());
+        }
         if (!hasLine()) {
             return;
         }
@@ -141,7 +195,8 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         long measured = line.expectedWait(count);
         // Were more places about to become free than a batch has, some of them would have, and the line
         // would have moved.
-        return places == 0 ? measured : Math.max(measured, line.stillFor(now()) * line.pieces() / places);
+        long places = (long) Math.max(1, workers) * limits.maxBatchSize();
+        return inSteps ? Math.max(measured, line.stillFor(now()) * line.pieces() / places) : measured;
     }
 
     /// The number of requests that wait.
@@ -234,11 +289,6 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         }
     }
 
-    /// Refuses all requests, because no worker will answer them.
-    void refuseAll(String why) {
-        List.copyOf(open).forEach(request -> end(request, ErrorType.NOT_READY.because(why)));
-    }
-
     void expire(Submission<I, O> request) {
         if (!request.hasEnded()) {
             metrics.expired.increment();
@@ -258,7 +308,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
 
     private void leave(Submission<I, O> request, ServingException why) {
         // A caller that leaves while an answer comes in parts has not waited for too long.
-        if (!request.hasEnded() && (places == 0 || !request.hasStarted())) {
+        if (!request.hasEnded() && !(inSteps && request.hasStarted())) {
             line.leftUnanswered();
         }
         end(request, why);

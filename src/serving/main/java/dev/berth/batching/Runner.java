@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedSet;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.Condition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -43,34 +42,8 @@ final class Runner<I, O> {
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /// Wakes its thread, where that waits.
-    final Condition woken;
-
-    // Guarded by the lock.
-
-    /// Null where it has had nothing to do for long.
-    Thread thread;
-
-    /// Whether it waits for something to do, or has no thread.
-    boolean isIdle = true;
-
-    /// Whether its thread is in [#predictWhatWaits].
-    boolean isInside;
-
-    /// Since when it is.
-    long insideSince;
-
-    /// Whether it has one of the places of the [WorkerPool].
-    boolean hasPlace;
-
-    /// Whether a prediction does not end.
-    boolean isStuck;
-
-    /// Whether it takes no more: its model is closed, or its predictor of no use.
-    boolean isRetired;
-
-    /// The pieces that it has taken and is not done with, the one whose turn it is first. Changed by the
-    /// thread that is inside alone, which reads it without the lock too.
+    /// The pieces that it has taken and is not done with, the one whose turn it is first. Guarded by
+    /// the lock of the queue, but the only thread that changes it reads it without.
     final SequencedSet<Piece<I, O>> taken = new LinkedHashSet<>();
 
     /// @param worker the number of the one worker that calls [#predictWhatWaits]
@@ -82,22 +55,15 @@ final class Runner<I, O> {
         this.hook = hook;
         this.queue = queue;
         this.metrics = queue.metrics;
-        this.woken = queue.lock.newCondition();
         this.steps = predictor instanceof StepPredictor<I, O, ?> inSteps
                 ? Optional.of((StepPredictor<I, O, Object>) inSteps)
                 : Optional.empty();
-    }
-
-    boolean predictsInSteps() {
-        return steps.isPresent();
+        steps.ifPresent(_ -> queue.predictInSteps());
     }
 
     /// In how long there is something to do on this worker; zero or less: now; [Long#MAX_VALUE]: never.
     /// The lock is held.
     long ripeInNanos() {
-        if (isRetired) {
-            return Long.MAX_VALUE;
-        }
         long line = room() > 0 ? queue.ripeInNanos() : Long.MAX_VALUE;
         long now = queue.now();
         return Math.min(
@@ -341,10 +307,6 @@ final class Runner<I, O> {
                 log.warn("{}: the predictor of worker {} could not be closed", metrics.model(), worker, e);
             }
         }
-    }
-
-    boolean isClosed() {
-        return closed.get();
     }
 
     /// Stands on the log lines that are not of a batch.

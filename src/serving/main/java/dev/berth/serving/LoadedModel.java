@@ -43,7 +43,7 @@ final class LoadedModel<M, I, O> {
         this.batcher = new Batcher<>(
                 hooks.predicting(), plan.workers().pool(), plan.limits(), this::open, System::nanoTime, metrics);
         try {
-            batcher.start();
+            // Asked once and not for each request, none of which it can hold up then.
             this.facts = new ModelFacts(
                     plan.handler(),
                     hooks.requestTypes(),
