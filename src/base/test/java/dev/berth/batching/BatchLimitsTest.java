@@ -1,7 +1,6 @@
 package dev.berth.batching;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -51,18 +50,6 @@ class BatchLimitsTest {
     void aHugeCostDoesNotOverflow() {
         assertThat(limits(Integer.MAX_VALUE, Integer.MAX_VALUE).hasRoom(3, Integer.MAX_VALUE, 1))
                 .isFalse();
-    }
-
-    @Test
-    void limitsSayWhichIsWrong() {
-        assertThatThrownBy(() -> new BatchLimits(0, 1, DELAY, 1, Duration.ZERO))
-                .hasMessage("maxBatchSize: found 0, expected at least 1");
-        assertThatThrownBy(() -> new BatchLimits(1, 0, DELAY, 1, Duration.ZERO))
-                .hasMessage("maxBatchTokens: found 0, expected at least 1");
-        assertThatThrownBy(() -> new BatchLimits(1, 1, DELAY, 0, Duration.ZERO))
-                .hasMessage("queueCapacity: found 0, expected at least 1");
-        assertThatThrownBy(() -> new BatchLimits(1, 1, DELAY.negated(), 1, Duration.ZERO))
-                .hasMessage("maxBatchDelay: found PT-0.05S, expected zero or more");
     }
 
     private static BatchLimits limits(int size, int tokens) {

@@ -280,12 +280,6 @@ class TurnsTest {
         assertThat(looks).hasValueLessThan(10);
     }
 
-    @Test
-    void piecesMustBeAsManyAsTheirRecordsSay() {
-        assertThatThrownBy(() -> new Pieces<>(List.of("a", "b"), new int[2], new int[] {1, 2}))
-                .hasMessage("pieces: found 2 with 2 lengths, expected 3 of each");
-    }
-
     private BatchQueue<String, String> queue(int size, int target, int capacity) {
         var limits = new BatchLimits(size, 1_000, Duration.ZERO, capacity, Duration.ofNanos(target));
         var queue = new BatchQueue<String, String>("the model", () -> {}, limits, now::get, metrics.ofModel("words"));

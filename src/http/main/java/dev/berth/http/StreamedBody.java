@@ -9,7 +9,6 @@ import io.javalin.http.Context;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
-import java.util.function.BooleanSupplier;
 
 /// Sends the parts of an answer as they come, in chunks. Used on the request's thread.
 ///
@@ -53,8 +52,7 @@ public final class StreamedBody {
 
     private void sendParts() throws IOException {
         var output = ctx.res().getOutputStream();
-        BooleanSupplier hasGone = connection::peerHasClosed;
-        for (var part = answer.next(hasGone); part.isPresent(); part = answer.next(hasGone)) {
+        for (var part = answer.next(); part.isPresent(); part = answer.next()) {
             output.write(part.get());
             if (!answer.hasNext()) {
                 output.flush();

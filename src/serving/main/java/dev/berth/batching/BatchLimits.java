@@ -15,12 +15,11 @@ import java.time.Duration;
 public record BatchLimits(
         int maxBatchSize, int maxBatchTokens, Duration maxBatchDelay, int queueCapacity, Duration targetDelay) {
 
+    /// @throws IllegalArgumentException for a size that hooks have made up; the settings check the others
     public BatchLimits {
-        requirePositive("maxBatchSize", maxBatchSize);
-        requirePositive("maxBatchTokens", maxBatchTokens);
-        requirePositive("queueCapacity", queueCapacity);
-        requireNotNegative("maxBatchDelay", maxBatchDelay);
-        requireNotNegative("targetDelay", targetDelay);
+        if (maxBatchSize < 1) {
+            throw new IllegalArgumentException("maxBatchSize: found %d, expected at least 1".formatted(maxBatchSize));
+        }
     }
 
     /// Whether a batch of `size` records, the longest of length `longest`, has room for one more of
@@ -34,17 +33,5 @@ public record BatchLimits(
     public String toString() {
         var tokens = maxBatchTokens < Integer.MAX_VALUE ? ", max-batch-tokens " + maxBatchTokens : "";
         return "max-batch-size %d%s, queue-capacity %d".formatted(maxBatchSize, tokens, queueCapacity);
-    }
-
-    private static void requireNotNegative(String name, Duration value) {
-        if (value.isNegative()) {
-            throw new IllegalArgumentException("%s: found %s, expected zero or more".formatted(name, value));
-        }
-    }
-
-    private static void requirePositive(String name, int value) {
-        if (value < 1) {
-            throw new IllegalArgumentException("%s: found %d, expected at least 1".formatted(name, value));
-        }
     }
 }

@@ -32,13 +32,11 @@ final class Piece<I, O> implements PartStream<Object, O> {
 
     private long resumesAt;
 
-    /// What a [StepPredictor] keeps for it from step to step. Set by [#begin].
+    // Of one that a [StepPredictor] has begun: what it keeps from step to step, and the trace until it is
+    // over.
+    boolean hasBegun;
     private Object state;
-
-    private boolean begun;
-
-    /// From when it has begun until it is over.
-    private Step trace = Step.NONE;
+    Step trace = Step.NONE;
 
     // What the last step has made of it.
     boolean moved;
@@ -75,15 +73,7 @@ final class Piece<I, O> implements PartStream<Object, O> {
     void begin(Object itsState, Step itsTrace) {
         state = itsState;
         trace = itsTrace;
-        begun = true;
-    }
-
-    boolean hasBegun() {
-        return begun;
-    }
-
-    Step trace() {
-        return trace;
+        hasBegun = true;
     }
 
     @Override

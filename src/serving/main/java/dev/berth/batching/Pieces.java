@@ -1,6 +1,5 @@
 package dev.berth.batching;
 
-import java.util.Arrays;
 import java.util.List;
 
 /// What a request has predicted: its records, or the pieces of those that were split. Each piece
@@ -9,13 +8,4 @@ import java.util.List;
 /// @param values the pieces in the order of their records; at least one
 /// @param lengths what each costs in a batch, in tokens
 /// @param counts how many pieces each record has; at least one each
-public record Pieces<I>(List<I> values, int[] lengths, int[] counts) {
-
-    public Pieces {
-        int sum = Arrays.stream(counts).sum();
-        if (values.size() != sum || lengths.length != sum) {
-            throw new IllegalArgumentException("pieces: found %d with %d lengths, expected %d of each"
-                    .formatted(values.size(), lengths.length, sum));
-        }
-    }
-}
+public record Pieces<I>(List<I> values, int[] lengths, int[] counts) {}

@@ -197,7 +197,7 @@ final class Runner<I, O> {
     private void stepAll(Batch<I, O> batch, StepPredictor<I, O, Object> predictor) throws Exception {
         var streams = new ArrayList<PartStream<Object, O>>();
         for (var piece : batch.pieces) {
-            if (piece.hasBegun() || begin(piece, batch, predictor)) {
+            if (piece.hasBegun || begin(piece, batch, predictor)) {
                 streams.add(piece);
             }
         }
@@ -252,7 +252,7 @@ final class Runner<I, O> {
             long now = queue.now();
             for (var piece : moved) {
                 if (piece.failure != null) {
-                    piece.trace().failed(piece.failure);
+                    piece.trace.failed(piece.failure);
                     queue.end(piece.request, piece.failure);
                 } else if (piece.ended) {
                     queue.answer(piece);
@@ -280,9 +280,9 @@ final class Runner<I, O> {
     }
 
     private void close(List<Piece<I, O>> over) {
-        over.stream().filter(Piece::hasBegun).forEach(piece -> {
+        over.stream().filter(piece -> piece.hasBegun).forEach(piece -> {
             metrics.streams().streams.decrementAndGet();
-            piece.trace().close();
+            piece.trace.close();
             try {
                 steps.orElseThrow().end(piece.state());
             } catch (Throwable e) {

@@ -17,7 +17,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
-import java.util.function.BooleanSupplier;
 
 /// What a model answers: one body, or parts as they are made.
 public sealed interface ServedAnswer {
@@ -174,17 +173,12 @@ public sealed interface ServedAnswer {
 
         /// Waits for the next part, framed as the content type wants it; nothing: that was all.
         ///
-        /// @param readerHasGone asked now and then. It must not block
         /// @throws ServingException when there will be no more: the model failed, the time is over or
         ///   the reader has gone
-        public Optional<byte[]> next(BooleanSupplier readerHasGone) {
+        public Optional<byte[]> next() {
             while (true) {
                 var part = poll();
                 if (part == null) {
-                    if (readerHasGone.getAsBoolean()) {
-                        abandon();
-                        throw ErrorType.CALLER_GONE.because("the caller has gone away");
-                    }
                     submission.ask();
                 } else if (part.isPresent()) {
                     int length = part.get().length;

@@ -335,7 +335,7 @@ public final class Socket implements Session.Listener {
     private void sendParts(ServedAnswer.Streamed<?> answer) throws IOException {
         answer.whenLate(session::disconnect);
         try {
-            for (var part = answer.next(this::isClosed); part.isPresent(); part = answer.next(this::isClosed)) {
+            for (var part = answer.next(); part.isPresent(); part = answer.next()) {
                 if (part.get().length > 0) {
                     send(part.get(), answer.contentType());
                 }
