@@ -59,10 +59,12 @@ public record SampleRequest(Path file, List<MediaType> types) {
     /// @throws StartException when there is one that can't be read
     public static Optional<SampleRequest> in(Path directory, List<MediaType> readable) throws StartException {
         var types = new LinkedHashMap<String, List<MediaType>>();
-        ContentTypes.all().forEach(type -> type.fileEndings()
-                .forEach(ending -> types.putIfAbsent(ending, new ArrayList<>(type.mediaTypes()))));
-        readable.forEach(type -> endings(type).forEach(ending -> types.computeIfAbsent(ending, _ -> new ArrayList<>())
-                .add(type)));
+        ContentTypes.all()
+                .forEach(type -> type.fileEndings()
+                        .forEach(ending -> types.putIfAbsent(ending, new ArrayList<>(type.mediaTypes()))));
+        readable.forEach(type -> endings(type)
+                .forEach(ending ->
+                        types.computeIfAbsent(ending, _ -> new ArrayList<>()).add(type)));
         var found = types.entrySet().stream()
                 .map(type -> new SampleRequest(directory.resolve("sample." + type.getKey()), type.getValue()))
                 .filter(sample -> ArtifactFile.isThere(sample.file))

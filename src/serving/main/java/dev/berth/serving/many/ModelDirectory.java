@@ -103,7 +103,8 @@ public final class ModelDirectory implements AutoCloseable {
         if (loadAtStart) {
             for (var name : names) {
                 try {
-                    models.store.begin(models.artifacts.get(name), false, Optional.empty())
+                    models.store
+                            .begin(models.artifacts.get(name), false, Optional.empty())
                             .awaitLoaded();
                 } catch (ServingException e) {
                     log.debug("not loaded at start, as the store has logged and GET /models says", e);
