@@ -6,14 +6,15 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.berth.http.Routes;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /// The settings of all extensions beside those of the server, which `ConfigurationTest` reads alone.
 class SettingsOfExtensionsTest {
@@ -64,46 +65,36 @@ class SettingsOfExtensionsTest {
     }
 
     @Test
-    void theRoutesOfVertexLeaveTheServersOwnAlone() {
+    void theHealthRouteOfVertexMayBeTheServersOwn() {
         assertThat(shown(Map.of("AIP_HEALTH_ROUTE", "/ping", "AIP_PREDICT_ROUTE", "/invocations"), Map.of()))
                 .contains("health-route = /ping (AIP_HEALTH_ROUTE)");
-        assertThat(problems(Map.of("AIP_HEALTH_ROUTE", "/invocations", "AIP_PREDICT_ROUTE", "/metrics")))
-                .containsExactly(
-                        "AIP_HEALTH_ROUTE: found /invocations, expected /ping or a path of its own",
-                        "AIP_PREDICT_ROUTE: found /metrics, expected /invocations or a path of its own");
-        assertThat(problems(Map.of("AIP_HEALTH_ROUTE", "/a", "AIP_PREDICT_ROUTE", "/a")))
-                .hasSize(1);
-        assertThat(problems(Map.of("AIP_PREDICT_ROUTE", "/a/:b")))
-                .singleElement()
-                .asString()
-                .startsWith("AIP_PREDICT_ROUTE: found \"/a/:b\", expected a path of letters");
-        assertThat(problems(Map.of("AIP_PREDICT_ROUTE", "/a", "SAGEMAKER_MULTI_MODEL", "true")))
-                .singleElement()
-                .asString()
-                .startsWith("AIP_PREDICT_ROUTE: found a server of many models, expected one model");
     }
 
-    @Test
-    void grpcNeedsAPortOfItsOwn() {
-        assertThat(problems(Map.of("BERTH_GRPC_PORT", "8080")))
-                .singleElement()
-                .asString()
-                .contains("grpc-port: found 8080, which is the port of HTTP too; expected another");
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "AIP_HEALTH_ROUTE=/invocations                      | AIP_HEALTH_ROUTE: found /invocations, expected /ping or a path of its own",
+                "AIP_PREDICT_ROUTE=/metrics                         | AIP_PREDICT_ROUTE: found /metrics, expected /invocations or a path of its own",
+                "AIP_HEALTH_ROUTE=/a AIP_PREDICT_ROUTE=/a           | AIP_PREDICT_ROUTE: found /a, expected /invocations or a path of its own",
+                "AIP_PREDICT_ROUTE=/a/:b                            | AIP_PREDICT_ROUTE: found \"/a/:b\", expected a path of letters",
+                "AIP_PREDICT_ROUTE=/a SAGEMAKER_MULTI_MODEL=true    | AIP_PREDICT_ROUTE: found a server of many models, expected one model",
+                "BERTH_GRPC_PORT=8080                               | grpc-port: found 8080, which is the port of HTTP too; expected another",
+                "BERTH_METRICS_PATH=/docs                           | metrics-path: found /docs, expected a path of its own",
+                "BERTH_METRICS_PATH=/openapi.json                   | metrics-path: found /openapi.json, expected a path of its own",
+                "BERTH_METRICS_PATH=/page/page.js                   | metrics-path: found /page/page.js, expected a path of its own"
+            })
+    void aSettingThatCannotBeIsAProblem(String said, String problem) {
+        var variables = Arrays.stream(said.split(" "))
+                .map(each -> each.split("="))
+                .collect(Collectors.toMap(each -> each[0], each -> each[1]));
+        assertThat(problems(variables)).singleElement().asString().startsWith(problem);
     }
 
     @Test
     void aLinkToAServiceIsNoPortOfGrpc() {
         assertThat(shown(Map.of("BERTH_GRPC_PORT", "tcp://10.96.10.7:9000"), Map.of()))
                 .contains("grpc-port = not set (default)");
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"/docs", "/openapi.json", "/page/page.js"})
-    void theMetricsCanNotTakeAPathOfThePage(String path) {
-        assertThat(problems(Map.of("BERTH_METRICS_PATH", path)))
-                .singleElement()
-                .asString()
-                .startsWith("metrics-path: found %s, expected a path of its own".formatted(path));
     }
 
     @ParameterizedTest

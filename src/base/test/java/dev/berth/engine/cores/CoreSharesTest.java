@@ -40,13 +40,6 @@ class CoreSharesTest {
         assertThat(team.<Thread>run(_ -> Thread.currentThread())).isEqualTo(Thread.currentThread());
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {1, 3})
-    void aForwardHasTheThreadsOfItsShare(int cores) {
-        assertThat(shares.begin(8, cores, HelperThreads.LIBGOMP).<Integer>run(share -> share))
-                .isEqualTo(cores);
-    }
-
     @Test
     void forwardsAtTheSameTimeHaveTheirShares() {
         assertThat(shares.begin(8, 3, HelperThreads.LIBGOMP).cores).isEqualTo(3);
