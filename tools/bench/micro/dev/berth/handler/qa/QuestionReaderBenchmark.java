@@ -1,16 +1,17 @@
 package dev.berth.handler.qa;
 
-import dev.berth.artifact.ModelArtifact;
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.benchmark.Defaults;
 import dev.berth.benchmark.Payloads;
 import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
+import dev.berth.content.Documents;
+import dev.berth.handler.task.TaskInput;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -24,7 +25,7 @@ public class QuestionReaderBenchmark extends Defaults {
 
     private static final int RECORDS = 1_000;
 
-    private final QuestionReader reader = new QuestionReader(ModelArtifact.open(Path.of("model-artifact")));
+    private final Parameters parameters = Parameters.defaults(512);
     private final byte[] json = Payloads.json().getBytes(StandardCharsets.UTF_8);
     private final byte[] jsonLines = Payloads.jsonLines(RECORDS).getBytes(StandardCharsets.UTF_8);
     private final byte[] csv = Payloads.csv(RECORDS).getBytes(StandardCharsets.UTF_8);
@@ -49,6 +50,14 @@ public class QuestionReaderBenchmark extends Defaults {
                 new ByteArrayInputStream(body), type, MediaType.JSON, Optional.empty(), "benchmark", false);
         var documents =
                 ContentTypes.reading(request, OfDocuments.class).readDocuments(request, List.of("question", "context"));
-        reader.read(request, documents, _ -> false, Question::read).forEach(questions::consume);
+        switch (documents) {
+            case Documents.Body(var whole) -> questions.consume(question(whole, "body"));
+            case Documents.Records(var records) ->
+                records.forEach(record -> questions.consume(question(record.json(), record.name())));
+        }
+    }
+
+    private Question question(JsonNode json, String name) {
+        return Question.read(new TaskInput<>(json, name, parameters, true));
     }
 }
