@@ -9,6 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// The files are those of real machines, cut down to what is read.
 class HostMemoryTest {
@@ -19,14 +21,6 @@ class HostMemoryTest {
     Path root;
 
     @Test
-    void aMachineWithoutAContainerHasWhatTheKernelSays() throws IOException {
-        machine(24_684_084, 19_800_468);
-        file("proc/self/cgroup", "0::/\n");
-        // Less 1 GB that stay free.
-        assertThat(memory(0)).hasToString("18312 MB free of 24105 MB (machine)");
-    }
-
-    @Test
     void whatTheHeapMayStillGrowByIsNotFree() throws IOException {
         machine(2 << 20, 1 << 20);
         assertThat(memory(0).free()).isEqualTo((1024 - 128) * MB);
@@ -34,73 +28,29 @@ class HostMemoryTest {
         assertThat(memory(5000 * MB)).hasToString("0 MB free of 2048 MB (machine)");
     }
 
-    /// As `docker run --memory 512m` shows it from within, in a namespace of its own.
-    @Test
-    void theGroupOfAContainerInVersion2() throws IOException {
-        machine(24_684_084, 19_800_468);
-        file("proc/self/cgroup", "0::/\n");
-        group("sys/fs/cgroup", 512 * MB + "", 400 * MB, """
-        anon 314572800
-        file 104857600
-        file_mapped 20971520
-        inactive_file 52428800
-        active_file 31457280
-        slab_reclaimable 1048576
-        """);
-        // 112 and, of the 80 of files, the 60 that are not mapped.
-        assertThat(memory(0)).isEqualTo(new MemoryReading((112 + 60 - 64) * MB, 512 * MB, "cgroup"));
-    }
-
-    @Test
-    void theTightestOfNestedGroupsCounts() throws IOException {
-        machine(24_684_084, 19_800_468);
-        file("proc/self/cgroup", "0::/kubepods.slice/pod1.slice/berth.scope\n");
-        group("sys/fs/cgroup/kubepods.slice", 8192 * MB + "", 4096 * MB, "");
-        group("sys/fs/cgroup/kubepods.slice/pod1.slice", 2048 * MB + "", 1900 * MB, "");
-        group("sys/fs/cgroup/kubepods.slice/pod1.slice/berth.scope", "max", 1000 * MB, "");
-        assertThat(memory(0)).isEqualTo(new MemoryReading((148 - 128) * MB, 2048 * MB, "cgroup"));
-    }
-
-    @Test
-    void theMachineCountsWhereItHasLessThanTheGroup() throws IOException {
-        machine(24_684_084, 2 << 20);
-        file("proc/self/cgroup", "0::/a\n");
-        group("sys/fs/cgroup/a", 8192 * MB + "", 100 * MB, "");
-        assertThat(memory(0).source()).isEqualTo("machine");
-    }
-
-    @Test
-    void beyondTheHighMarkAGroupIsSlowedDown() throws IOException {
-        file("proc/self/cgroup", "0::/a\n");
-        group("sys/fs/cgroup/a", 1024 * MB + "", 100 * MB, "");
-        file("sys/fs/cgroup/a/memory.high", 512 * MB + "\n");
-        assertThat(memory(0)).isEqualTo(new MemoryReading((512 - 100 - 64) * MB, 512 * MB, "cgroup"));
-    }
-
-    /// The path is the host's. In the container only the container's own group is mounted.
-    @Test
-    void theGroupOfAContainerInVersion1() throws IOException {
-        machine(24_684_084, 19_800_468);
-        file("proc/self/cgroup", "9:name=systemd:/\n4:memory:/docker/1f2e\n3:cpuset:/\n0::/\n");
-        version1("sys/fs/cgroup/memory", 512 * MB, 400 * MB);
-        assertThat(memory(0)).isEqualTo(new MemoryReading((112 + 60 - 64) * MB, 512 * MB, "cgroup"));
-    }
-
-    @Test
-    void nestedGroupsInVersion1() throws IOException {
-        file("proc/self/cgroup", "4:cpu,memory:/docker/1f2e\n");
-        version1("sys/fs/cgroup/memory/docker/1f2e", 9223372036854771712L, 400 * MB);
-        version1("sys/fs/cgroup/memory/docker", 1024 * MB, 800 * MB);
-        version1("sys/fs/cgroup/memory", 9223372036854771712L, 4000 * MB);
-        assertThat(memory(0)).isEqualTo(new MemoryReading((224 + 60 - 64) * MB, 1024 * MB, "cgroup"));
-    }
-
-    /// As in a namespace that was entered from without.
-    @Test
-    void aPathThatLeadsOutOfTheMountIsTheMount() throws IOException {
-        file("proc/self/cgroup", "0::/../../init.scope\n");
-        group("sys/fs/cgroup", 512 * MB + "", 100 * MB, "");
-        assertThat(memory(0).total()).isEqualTo(512 * MB);
+    /// Groups are their path, limit, use and, where there is one, high mark, in MB. Of the 80 MB of files
+    /// of one in version 1 or with `files`, 60 are not mapped. A path in version 1 may be the host's: in a
+    /// container only its own group is mounted. One that leads out is that of a namespace that was entered
+    /// from without.
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+          19336 | 0::/                              |                                     | 18312 MB free of 24105 MB (machine)
+          2048  | 0::/a                             | /a 8192 100                         | 1024 MB free of 24105 MB (machine)
+          19336 | 0::/                              | / 512 400 files                     | 108 MB free of 512 MB (cgroup)
+          19336 | 0::/a                             | /a 1024 100 512                     | 348 MB free of 512 MB (cgroup)
+          19336 | 0::/../../init.scope              | / 512 100                           | 348 MB free of 512 MB (cgroup)
+          19336 | 0::/k/pod/berth                   | /k 8192 4096, /k/pod 2048 1900, /k/pod/berth max 1000 | 20 MB free of 2048 MB (cgroup)
+          19336 | 9:name=systemd:/ 4:memory:/docker/1f2e 3:cpuset:/ 0::/ | /memory 512 400 | 108 MB free of 512 MB (cgroup)
+          19336 | 4:cpu,memory:/docker/1f2e         | /memory/docker/1f2e max 400, /memory/docker 1024 800, /memory max 4000 | 220 MB free of 1024 MB (cgroup)
+          """)
+    void theLeastOfTheMachineAndOfAllGroupsCounts(long available, String lines, String groups, String left)
+            throws IOException {
+        machine(24_684_084, available << 10);
+        file("proc/self/cgroup", lines.replace(' ', '\n') + "\n");
+        for (var group : groups == null ? new String[0] : groups.split(", ")) {
+            group(group.split(" "));
+        }
+        assertThat(memory(0)).hasToString(left);
     }
 
     @Test
@@ -110,7 +60,9 @@ class HostMemoryTest {
         file("proc/self/cgroup", "nonsense\n");
         assertThat(new HostMemory(root, () -> 0).read()).isEmpty();
         file("proc/self/cgroup", "0::/a\n");
-        group("sys/fs/cgroup/a", "12 elephants", 5, "anon\n");
+        file("sys/fs/cgroup/a/memory.max", "12 elephants\n");
+        file("sys/fs/cgroup/a/memory.current", "5\n");
+        file("sys/fs/cgroup/a/memory.stat", "anon\n");
         assertThat(new HostMemory(root, () -> 0).read()).isEmpty();
     }
 
@@ -133,25 +85,38 @@ class HostMemoryTest {
                         .formatted(totalKb, availableKb));
     }
 
-    private void group(String path, String max, long current, String stat) throws IOException {
-        file(path + "/memory.max", max + "\n");
-        file(path + "/memory.high", "max\n");
-        file(path + "/memory.current", current + "\n");
-        file(path + "/memory.stat", stat);
+    private void group(String... words) throws IOException {
+        var path = "sys/fs/cgroup" + words[0];
+        boolean isFirst = words[0].startsWith("/memory");
+        var none = isFirst ? "9223372036854771712" : "max";
+        file(path + (isFirst ? "/memory.limit_in_bytes" : "/memory.max"), bytes(words[1], none));
+        file(path + (isFirst ? "/memory.usage_in_bytes" : "/memory.current"), bytes(words[2], none));
+        if (isFirst) {
+            file(path + "/memory.stat", """
+            cache 9715712
+            mapped_file 7499776
+            inactive_file 4096
+            active_file 626688
+            total_mapped_file 20971520
+            total_inactive_file 52428800
+            total_active_file 31457280
+            """);
+        } else if (words.length > 3 && words[3].equals("files")) {
+            file(path + "/memory.stat", """
+            anon 314572800
+            file 104857600
+            file_mapped 20971520
+            inactive_file 52428800
+            active_file 31457280
+            slab_reclaimable 1048576
+            """);
+        } else {
+            file(path + "/memory.high", words.length > 3 ? bytes(words[3], none) : "max\n");
+        }
     }
 
-    private void version1(String path, long limit, long usage) throws IOException {
-        file(path + "/memory.limit_in_bytes", limit + "\n");
-        file(path + "/memory.usage_in_bytes", usage + "\n");
-        file(path + "/memory.stat", """
-        cache 9715712
-        mapped_file 7499776
-        inactive_file 4096
-        active_file 626688
-        total_mapped_file 20971520
-        total_inactive_file 52428800
-        total_active_file 31457280
-        """);
+    private static String bytes(String megabytes, String none) {
+        return (megabytes.equals("max") ? none : Long.parseLong(megabytes) * MB) + "\n";
     }
 
     private void file(String path, String text) throws IOException {
