@@ -56,7 +56,9 @@ public final class HookPool implements AutoCloseable {
 
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    private static final Executor SOON = CompletableFuture.delayedExecutor(PATIENCE_NANOS, TimeUnit.NANOSECONDS);
+    /// On the timer's own thread: hooks may have all others of the common pool.
+    private static final Executor SOON =
+            CompletableFuture.delayedExecutor(PATIENCE_NANOS, TimeUnit.NANOSECONDS, Runnable::run);
 
     private static final ThreadLocal<HookPool.Run<?>> CURRENT = new ThreadLocal<>();
 
