@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /// The way of services for batches: each line is a record with its own id and input, and its output
 /// line says what came of it. A record that fails is an error in its line and costs no other.
-final class EnvelopeExchange implements Exchange {
+final class EnvelopeExchange extends Exchange {
 
     private static final Logger log = LoggerFactory.getLogger(EnvelopeExchange.class);
     private static final String USAGE = "usage";
@@ -31,13 +31,14 @@ final class EnvelopeExchange implements Exchange {
     private final Envelope envelope;
     private final Invoker invoker;
     private final TransformJob job;
-    private final JobEnd end;
     private final AnswerImages images;
     private final Counts counts = new Counts();
 
     /// What became of records.
     private static final class Counts {
         private final LongAdder succeeded = new LongAdder();
+
+        /// Of outputs that were there; [#failed] counts the others.
         private final LongAdder failed = new LongAdder();
 
         /// Errors that another run may not have.
@@ -48,7 +49,6 @@ final class EnvelopeExchange implements Exchange {
 
         private void add(Counts other) {
             succeeded.add(other.succeeded.sum());
-            failed.add(other.failed.sum());
             inputTokens.add(other.inputTokens.sum());
             outputTokens.add(other.outputTokens.sum());
         }
@@ -61,15 +61,15 @@ final class EnvelopeExchange implements Exchange {
     }
 
     EnvelopeExchange(TransformJob job, Envelopes kind, Invoker invoker, JobEnd end, ExecutorService threads) {
+        super(end);
         this.envelope = kind.envelope();
         this.invoker = invoker;
         this.job = job;
-        this.end = end;
         this.images = new AnswerImages(job, kind, threads);
     }
 
     @Override
-    public byte[] output(Payload payload, StoredObject object, Invoker.Room room) throws InterruptedException {
+    byte[] output(Payload payload, StoredObject object, Invoker.Room room) throws InterruptedException {
         // Records are lines, and nothing filters them.
         return (line((Payload.MiniBatch) payload, object.key(), room) + "\n").getBytes(StandardCharsets.UTF_8);
     }
@@ -118,9 +118,8 @@ final class EnvelopeExchange implements Exchange {
 
     private String failure(
             String id, Optional<String> body, Payload.MiniBatch batch, String key, int code, String message) {
-        counts.failed.increment();
         counts.passing.add(isAskedAgain(code) ? 1 : 0);
-        end.failed(key, "record %d: %s".formatted(batch.firstRecord(), message));
+        failed(key, "record %d: %s".formatted(batch.firstRecord(), message));
         return envelope.failed(id, body, code, message, generatedId(batch));
     }
 
@@ -144,7 +143,7 @@ final class EnvelopeExchange implements Exchange {
     }
 
     @Override
-    public boolean counts(Payload payload, byte[] output) {
+    boolean counts(Payload payload, byte[] output) {
         try {
             var names = Set.of(envelope.id(), envelope.input());
             var record = RecordProcessing.text(((Payload.MiniBatch) payload).body(), "the record");
@@ -159,7 +158,7 @@ final class EnvelopeExchange implements Exchange {
     }
 
     @Override
-    public boolean counts(Location output) {
+    boolean counts(Location output) {
         try (var in = output.open()) {
             return counts(in);
         } catch (IOException e) {
@@ -183,16 +182,17 @@ final class EnvelopeExchange implements Exchange {
             return false;
         }
         counts.add(there);
+        failedBefore(there.failed.sum());
         return true;
     }
 
     @Override
-    public void placed(StoredObject object, boolean wasThere) throws InterruptedException {
+    void placed(StoredObject object, boolean wasThere) throws InterruptedException {
         images.add(object, wasThere);
     }
 
     @Override
-    public void finish() {
+    void finish() {
         images.writePreview();
         if (envelope == Envelope.BEDROCK) {
             writeManifest();
@@ -204,21 +204,15 @@ final class EnvelopeExchange implements Exchange {
         }
     }
 
-    /// Those of outputs that were there already included.
     @Override
-    public long errors() {
-        return counts.failed.sum();
-    }
-
-    @Override
-    public boolean hasOnlyErrors() {
-        return counts.failed.sum() > 0 && counts.succeeded.sum() == 0;
+    boolean hasOnlyErrors() {
+        return errors() > 0 && counts.succeeded.sum() == 0;
     }
 
     /// What this instance did.
     private void writeManifest() {
         long good = counts.succeeded.sum();
-        long bad = counts.failed.sum();
+        long bad = errors();
         var manifest = JsonNodeFactory.instance
                 .objectNode()
                 .put("totalRecordCount", good + bad)

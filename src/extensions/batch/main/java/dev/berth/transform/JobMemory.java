@@ -31,7 +31,10 @@ final class JobMemory {
 
     private final MemoryBudget budget;
     private final MemoryBudget making;
+
+    /// What a share has, however small its payload: so that there are not too many.
     private final long least;
+
     private final int copiesOfAnswer;
     private final Semaphore requests;
     private final AtomicLong usualAnswer = new AtomicLong();
@@ -40,17 +43,12 @@ final class JobMemory {
     private final Deque<Share> asked = new ArrayDeque<>();
 
     /// @param requests how many may run at the same time
-    static JobMemory ofHeap(int requests, int copiesOfAnswer) {
-        long bytes = Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP;
-        return new JobMemory(bytes, bytes / (PAYLOADS_PER_REQUEST * requests), copiesOfAnswer, requests);
-    }
-
-    /// @param least that a share has, however small its payload: so that there are not too many
     /// @param copiesOfAnswer how many there are at most while its output is made
-    JobMemory(long bytes, long least, int copiesOfAnswer, int requests) {
+    JobMemory(int requests, int copiesOfAnswer) {
+        long bytes = Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP;
         this.budget = new MemoryBudget(bytes);
         this.making = new MemoryBudget(bytes);
-        this.least = least;
+        this.least = bytes / (PAYLOADS_PER_REQUEST * requests);
         this.copiesOfAnswer = copiesOfAnswer;
         // Their answers are written in the order of the records.
         this.requests = new Semaphore(requests, true);

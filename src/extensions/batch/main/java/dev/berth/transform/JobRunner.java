@@ -127,7 +127,7 @@ public final class JobRunner {
         var exchange = job.kind() instanceof Envelopes lines
                 ? new EnvelopeExchange(job, lines, invoker, end, threads)
                 : new TransformExchange(job, invoker, end);
-        var memory = JobMemory.ofHeap(
+        var memory = new JobMemory(
                 concurrent,
                 job.kind() instanceof Envelopes
                                 || job.kind().records().processing().isPresent()
@@ -140,7 +140,7 @@ public final class JobRunner {
                 exchange,
                 new ObjectTransform.Shared(
                         threads,
-                        new ObjectTurns(concurrent, end::isOver),
+                        new ObjectTurns(concurrent, end),
                         memory,
                         new Checkpoints(job.output(), job.madeBy() + splitting),
                         progress));

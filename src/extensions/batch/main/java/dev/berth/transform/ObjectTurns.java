@@ -2,7 +2,6 @@ package dev.berth.transform;
 
 import dev.berth.memory.MemoryBudget;
 import java.util.concurrent.Semaphore;
-import java.util.function.BooleanSupplier;
 
 /// The turns of a job's objects. As many objects as requests may run have a turn: their records are read
 /// and answered. Others have been opened and wait for a turn, and others are on their way to
@@ -23,12 +22,12 @@ final class ObjectTurns {
     private final int all;
     private final Semaphore objects;
     private final MemoryBudget writers;
-    private final BooleanSupplier isOver;
+    private final JobEnd end;
 
     /// @param requests how many may run at the same time
-    /// @param isOver whether no object may have its turn any more
-    ObjectTurns(int requests, BooleanSupplier isOver) {
-        this.isOver = isOver;
+    /// @param end when no object may have its turn any more
+    ObjectTurns(int requests, JobEnd end) {
+        this.end = end;
         this.all = requests + OTHERS;
         this.objects = new Semaphore(all);
         // Less than another turn is for objects on their way to their outputs.
@@ -55,7 +54,7 @@ final class ObjectTurns {
     /// @throws InterruptedException where the job ends before
     MemoryBudget.Share take() throws InterruptedException {
         var turn = writers.take(MOST_OF_WRITER);
-        if (isOver.getAsBoolean()) {
+        if (end.isOver()) {
             turn.close();
             throw new InterruptedException("the job has ended");
         }

@@ -16,7 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /// SageMaker's way: the container gets the payload, and its answer is joined, filtered and written.
-final class TransformExchange implements Exchange {
+final class TransformExchange extends Exchange {
 
     /// An error that stands in the place of an answer names the line within its request.
     private static final Pattern PLACE_OF_ERROR =
@@ -31,8 +31,6 @@ final class TransformExchange implements Exchange {
     private final boolean areTables;
     private final Invoker invoker;
     private final ObjectSource source;
-    private final JobEnd end;
-    private final LongAdder errors = new LongAdder();
 
     /// Records that have been answered, with an error or without one.
     private final LongAdder answered = new LongAdder();
@@ -43,16 +41,16 @@ final class TransformExchange implements Exchange {
     private volatile boolean isAnyThere;
 
     TransformExchange(TransformJob job, Invoker invoker, JobEnd end) {
+        super(end);
         this.records = job.kind().records();
         this.retriesErrors = job.has(JobOption.RETRY_ERRORS);
         this.areTables = job.kind() instanceof Tables;
         this.invoker = invoker;
         this.source = job.source();
-        this.end = end;
     }
 
     @Override
-    public byte[] output(Payload payload, StoredObject object, Invoker.Room room) throws InterruptedException {
+    byte[] output(Payload payload, StoredObject object, Invoker.Room room) throws InterruptedException {
         try {
             answered.add(payload.records());
             return switch (payload) {
@@ -128,11 +126,6 @@ final class TransformExchange implements Exchange {
         return assembled(error, Optional.of(MediaType.JSON_LINES));
     }
 
-    private void failed(String key, String reason) {
-        errors.increment();
-        end.failed(key, reason);
-    }
-
     /// The errors among answers, with the lines as their object counts them.
     private byte[] numbered(byte[] answer, String key, long first) {
         // Byte for byte, whatever the encoding is.
@@ -181,7 +174,7 @@ final class TransformExchange implements Exchange {
     }
 
     @Override
-    public boolean counts(Payload payload, byte[] output) {
+    boolean counts(Payload payload, byte[] output) {
         long kept = records.keepsBadRecords()
                 ? KEPT_ERROR
                         .matcher(new String(output, StandardCharsets.ISO_8859_1))
@@ -192,13 +185,13 @@ final class TransformExchange implements Exchange {
             return false;
         }
         answered.add(payload.records());
-        errors.add(kept);
+        failedBefore(kept);
         return true;
     }
 
     /// Reads as far as it has to: whether any record has an answer, or an error.
     @Override
-    public boolean counts(Location output) {
+    boolean counts(Location output) {
         if (!records.keepsBadRecords() || areTables || (isAnyThere && !retriesErrors)) {
             return true;
         }
@@ -221,13 +214,8 @@ final class TransformExchange implements Exchange {
     }
 
     @Override
-    public long errors() {
-        return errors.sum();
-    }
-
-    @Override
-    public boolean hasOnlyErrors() {
-        return (isErrorThere || errors.sum() > 0) && !isAnyThere && errors.sum() == answered.sum();
+    boolean hasOnlyErrors() {
+        return (isErrorThere || errors() > 0) && !isAnyThere && errors() == answered.sum();
     }
 
     private static boolean isText(MediaType type) {
