@@ -76,7 +76,7 @@ final class Serving implements AutoCloseable {
         var parts = parts(records.size(), deadline);
         var submission = batcher.submit(pieces(records), parts, caller);
         awaitEnd(submission, deadline, System::nanoTime);
-        return parts.whole();
+        return parts.ofPieces().stream().map(List::getFirst).toList();
     }
 
     static PredictionTimes awaitEnd(Submission<?, ?> submission, long deadline, LongSupplier clock)

@@ -43,9 +43,4 @@ public final class Parts<O> implements PartSink<O> {
     public synchronized List<List<O>> ofPieces() {
         return ofPieces;
     }
-
-    /// The predictions of pieces that were each predicted as a whole.
-    public synchronized List<O> whole() {
-        return ofPieces.stream().map(List::getFirst).toList();
-    }
 }

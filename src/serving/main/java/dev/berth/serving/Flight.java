@@ -226,10 +226,8 @@ final class Flight<I, O> {
     private ServedAnswer encode(Decoded<I, O> decoded, PredictionTimes times, Consumer<String> entered)
             throws Exception {
         long start = System.nanoTime();
-        var records = decoded.records;
-        var response = streaming.isPresent()
-                ? hooks.encodeParts(records, decoded.parts.ofPieces(), decoded.request, entered)
-                : hooks.encode(records, decoded.parts.whole(), decoded.request, entered);
+        var response = hooks.encode(
+                decoded.records, decoded.parts.ofPieces(), streaming.isPresent(), decoded.request, entered);
         var translated = call.dialect().response(response);
         var took = Duration.ofNanos(System.nanoTime() - start);
         model.metrics.encode.record(took);

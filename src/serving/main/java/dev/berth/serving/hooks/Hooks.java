@@ -247,47 +247,33 @@ public final class Hooks<M, I, O> {
         return lengths;
     }
 
-    /// Makes the response of predictions, one for each piece.
+    /// Makes the response of what was predicted for each piece.
+    ///
+    /// @param inParts whether that is parts, which `join` puts together however few there are
     public InvocationResponse encode(
-            Records<I> records, List<O> predictions, InvocationRequest request, Consumer<String> entered)
+            Records<I> records,
+            List<List<O>> ofPieces,
+            boolean inParts,
+            InvocationRequest request,
+            Consumer<String> entered)
             throws Exception {
         entered.accept(name(Hook.JOIN));
-        return output(join(records, predictions), request, entered);
-    }
-
-    /// Makes the response of the parts of each record's prediction.
-    public InvocationResponse encodeParts(
-            Records<I> records, List<List<O>> parts, InvocationRequest request, Consumer<String> entered)
-            throws Exception {
-        entered.accept(name(Hook.JOIN));
-        var joined = new ArrayList<O>(parts.size());
-        for (var record : records.values) {
-            joined.add(require(handler.join(record, parts.get(joined.size())), Hook.JOIN, "a prediction"));
-        }
-        return output(Collections.unmodifiableList(joined), request, entered);
-    }
-
-    private List<O> join(Records<I> records, List<O> predictions) {
-        if (predictions.size() == records.values.size()) {
-            return predictions;
-        }
         var joined = new ArrayList<O>(records.values.size());
         int from = 0;
         for (var record : records.values) {
             int to = from + records.pieces.counts()[joined.size()];
+            boolean isWhole = to == from + 1;
+            var its = isWhole
+                    ? ofPieces.get(from)
+                    : ofPieces.subList(from, to).stream().flatMap(List::stream).toList();
             joined.add(
-                    to == from + 1
-                            ? predictions.get(from)
-                            : require(handler.join(record, predictions.subList(from, to)), Hook.JOIN, "a prediction"));
+                    isWhole && !inParts
+                            ? its.getFirst()
+                            : require(handler.join(record, its), Hook.JOIN, "a prediction"));
             from = to;
         }
-        return Collections.unmodifiableList(joined);
-    }
-
-    private InvocationResponse output(List<O> predictions, InvocationRequest request, Consumer<String> entered)
-            throws Exception {
         entered.accept(name(Hook.OUTPUT_FN));
-        return require(handler.outputFn(predictions, request), Hook.OUTPUT_FN, "a response");
+        return require(handler.outputFn(Collections.unmodifiableList(joined), request), Hook.OUTPUT_FN, "a response");
     }
 
     public <T> T require(T result, Hook hook, String expected) {

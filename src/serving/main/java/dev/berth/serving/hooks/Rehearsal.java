@@ -57,7 +57,7 @@ public final class Rehearsal<M, I, O> {
             var records = hooks.decode(request, this::enters);
             enters(hooks.predicting());
             var predictions = predictAll(records.pieces().values());
-            return new Answer<>(records.values(), hooks.encode(records, predictions, request, this::enters));
+            return new Answer<>(records.values(), hooks.encode(records, predictions, false, request, this::enters));
         });
     }
 
@@ -73,12 +73,13 @@ public final class Rehearsal<M, I, O> {
         hook = next;
     }
 
-    private List<O> predictAll(List<I> pieces) throws Exception {
-        var predictions = new ArrayList<O>(pieces.size());
+    private List<List<O>> predictAll(List<I> pieces) throws Exception {
+        var predictions = new ArrayList<List<O>>(pieces.size());
         for (int from = 0; from < pieces.size(); from += Math.min(maxBatchSize, pieces.size() - from)) {
-            predictions.addAll(predictBatch(pieces.subList(from, from + Math.min(maxBatchSize, pieces.size() - from))));
+            predictBatch(pieces.subList(from, from + Math.min(maxBatchSize, pieces.size() - from)))
+                    .forEach(prediction -> predictions.add(List.of(prediction)));
         }
-        return Collections.unmodifiableList(predictions);
+        return predictions;
     }
 
     private List<O> predictBatch(List<I> records) throws Exception {
