@@ -114,7 +114,7 @@ class ModelDirectorySchedules {
             try {
                 request.run();
             } catch (ServingException e) {
-                assertThat(e.type()).isIn(ErrorType.NOT_FOUND, ErrorType.INSUFFICIENT_MEMORY);
+                assertThat(e.type()).as(e.getMessage()).isIn(ErrorType.NOT_FOUND, ErrorType.INSUFFICIENT_MEMORY);
             }
         };
     }

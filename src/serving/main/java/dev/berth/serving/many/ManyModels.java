@@ -97,7 +97,8 @@ public final class ManyModels implements Served {
             if (root.isEmpty() && !version.isReady() && !store.isStopped()) {
                 throw notLoaded(name);
             }
-            if (version.state() == State.LATE) {
+            // One whose load has just failed has left its name, and tells its failure below.
+            if (version.state() == State.LATE && !version.left.isDone()) {
                 throw version.notReady(State.LATE.text);
             }
             try {
