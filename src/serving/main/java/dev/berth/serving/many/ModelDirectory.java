@@ -228,7 +228,9 @@ public final class ModelDirectory implements AutoCloseable {
     private void remove(Artifact artifact) {
         log.info("model \"{}\" is not in {} any more", artifact.name, root);
         models.artifacts.remove(artifact.name);
-        models.served(artifact).ifPresent(serving -> serving.loaded.thenRun(() -> models.store.beginUnload(serving)));
+        models.served(artifact).ifPresent(serving -> {
+            var _ = serving.loaded.thenRun(() -> models.store.beginUnload(serving));
+        });
     }
 
     /// Looks no more.
