@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -44,7 +45,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     private final Map<Integer, Batch<I, O>> running = new HashMap<>();
 
     /// How many workers can predict. Read without the lock too, because `/ping` asks.
-    private volatile int workers;
+    private final AtomicInteger workers = new AtomicInteger();
 
     /// On how many workers a prediction does not end.
     private int stuck;
@@ -106,10 +107,9 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     ///
     /// @param ifNone why all requests are refused when none can
     void countWorkers(int more, String ifNone) {
-        workers += more;
         // Another version of the model may have workers under the same name.
         metrics.workers.addAndGet(more);
-        if (workers == 0) {
+        if (workers.addAndGet(more) == 0) {
             refuseAll(ifNone);
         }
     }
@@ -121,7 +121,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     }
 
     int workers() {
-        return workers;
+        return workers.get();
     }
 
     String noWorkers() {
@@ -157,7 +157,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
 
     /// @throws ServingException when so many pieces can't be queued, or no worker will answer
     void requireRoom(int pieces, long deadline) {
-        if (closed || workers == 0) {
+        if (closed || workers.get() == 0) {
             throw ErrorType.NOT_READY.because(closed ? hasStopped() : noWorkers());
         }
         if (!hasLine()) {
@@ -195,7 +195,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         long measured = line.expectedWait(count);
         // Were more places about to become free than a batch has, some of them would have, and the line
         // would have moved.
-        long places = (long) Math.max(1, workers) * limits.maxBatchSize();
+        long places = (long) Math.max(1, workers.get()) * limits.maxBatchSize();
         return inSteps ? Math.max(measured, line.stillFor(now()) * line.pieces() / places) : measured;
     }
 
