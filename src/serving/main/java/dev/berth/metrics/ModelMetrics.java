@@ -197,7 +197,7 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     }
 
     @Override
-    void remove() {
+    synchronized void remove() {
         super.remove();
         aliases.ifPresent(Instruments::remove);
     }

@@ -195,7 +195,7 @@ final class Flight<I, O> {
                 this::encodePart, decoded.streamedAs.orElseThrow(), call, model.metrics.streams(), deadline, begunAt);
         var predicted = submit(decoded, streamed);
         streamed.comesFrom(submission);
-        predicted.whenComplete((times, failure) -> {
+        var _ = predicted.whenComplete((times, failure) -> {
             if (failure == null) {
                 streamed.end(invocation(decoded, times, Duration.ZERO));
             } else {

@@ -311,7 +311,7 @@ public final class SessionStore {
 
     /// @return false: the turn has come meanwhile, or the session has ended
     private synchronized boolean giveUp(Session session, CompletableFuture<Boolean> turn) {
-        return session.waiting.remove(turn);
+        return session.waiting.removeIf(other -> other == turn);
     }
 
     private static ServingException unknown() {
