@@ -23,8 +23,8 @@ class ModulesTest {
     private static final Path SRC = Path.of("src");
     private static final Pattern ROW =
             Pattern.compile("(?m)^\\| `src/(\\S+)` \\| [^|]+ \\| ([^|]+) \\| ([0-9,]+) \\|$");
-    private static final Pattern OWN =
-            Pattern.compile("<artifactId>berth-((?!parent|module|testing)\\S+)</artifactId>");
+    private static final Pattern OWN = Pattern.compile(
+            "<artifactId>berth-((?!parent|module|testing)\\S+)</artifactId>(?!\\s*<version>[^<]*</version>\\s*<scope>test)");
     private static final String EXTENSIONS = "extensions/";
 
     /// The rows by the folder below `src`.

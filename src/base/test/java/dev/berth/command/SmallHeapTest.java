@@ -6,21 +6,17 @@ import static org.awaitility.Awaitility.await;
 import dev.berth.Main;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.ServeProcess;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
-import java.util.zip.ZipEntry;
-import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -117,26 +113,6 @@ class SmallHeapTest {
                 .get();
         assertThat(response.statusCode()).as(response.body()).isIn(200, 413, 503, 504);
         assertServes();
-    }
-
-    @Test
-    void archivesThatUnpackToAThousandTimesTheirSizeAreRefused() throws Exception {
-        var directory = Files.createTempDirectory("berth-tensor");
-        Files.copy(Path.of("examples/mnist/model.pt"), directory.resolve("model.pt"));
-        start(directory.toString());
-        var archive = new ByteArrayOutputStream();
-        try (var zip = new ZipOutputStream(archive)) {
-            zip.putNextEntry(new ZipEntry("x.npy"));
-            zip.write(new byte[250 << 20]);
-        }
-        var all = Stream.generate(() -> send("application/x-npz", archive.toByteArray()))
-                .limit(30)
-                .toList();
-        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-        for (var one : all) {
-            assertThat(one.get().statusCode()).as(one.get().body()).isIn(400, 413, 503);
-        }
-        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
     }
 
     /// Long ones are in files. Of the others, those that have no room beside each other are.

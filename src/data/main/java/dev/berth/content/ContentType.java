@@ -13,7 +13,7 @@ import java.util.List;
 /// all threads can use it.
 ///
 /// The interfaces here say what a type is good for; one without any is for hooks of an artifact. To
-/// add a type, write its class in this package and add a line to [ContentTypes].
+/// add a type, write its class, and its name into `META-INF/services/dev.berth.content.ContentType`.
 public class ContentType {
 
     private final List<MediaType> mediaTypes;
@@ -21,7 +21,7 @@ public class ContentType {
 
     /// @param mediaTypes its names without parameters, SageMaker's first
     /// @param fileEndings such as `json` for `sample.json`
-    ContentType(List<MediaType> mediaTypes, List<String> fileEndings) {
+    protected ContentType(List<MediaType> mediaTypes, List<String> fileEndings) {
         this.mediaTypes = mediaTypes;
         this.fileEndings = fileEndings;
     }

@@ -6,20 +6,25 @@ import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.UnsupportedMediaTypeException;
 import java.util.List;
 import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.stream.Stream;
 
 /// The one list of content types. Whoever needs one asks here: handlers by media type and by what
 /// they do with it, `serve check` by the ending of a sample file.
 public final class ContentTypes {
 
-    private static final List<ContentType> ALL = List.of(
-            new Json(),
-            new JsonLines(),
-            new CsvType(),
-            new Libsvm(),
-            new ContentType(List.of(MediaType.TEXT), List.of("txt")),
-            new Npy(),
-            new Npz(),
-            new ContentType(List.of(MediaType.IMAGE), List.of("png", "jpg", "jpeg", "gif", "bmp", "webp")));
+    private static final List<ContentType> ALL = Stream.concat(
+                    Stream.of(
+                            new Json(),
+                            new JsonLines(),
+                            new CsvType(),
+                            new Libsvm(),
+                            new ContentType(List.of(MediaType.TEXT), List.of("txt")),
+                            new ContentType(
+                                    List.of(MediaType.IMAGE), List.of("png", "jpg", "jpeg", "gif", "bmp", "webp"))),
+                    ServiceLoader.load(ContentType.class, ContentType.class.getClassLoader()).stream()
+                            .map(ServiceLoader.Provider::get))
+            .toList();
 
     private ContentTypes() {}
 

@@ -3,24 +3,14 @@ package dev.berth.handler.tensor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.berth.content.Npy;
-import dev.berth.content.Npz;
-import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.Tensor;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -37,10 +27,6 @@ class TensorHandlerTest {
     private static final String TWO_INPUTS = """
       {"format": 1, "files": [{"path": "sum-and-product.pt"}], "outputs": ["product", "sum"],
        "inputs": ["left", {"name": "right", "type": "int64"}]}""";
-
-    private static final List<ElementType> NUMBERS = Arrays.stream(ElementType.values())
-            .filter(type -> type != ElementType.STRING)
-            .toList();
 
     @TempDir
     private static Path directory;
@@ -164,37 +150,11 @@ class TensorHandlerTest {
 
     @Test
     @Tag("HOOK-05")
-    void numpysArraysGoInAndComeOut() throws Exception {
-        var rows = Tensor.of(new float[] {1, 2, 3, 4}, 2, 2);
-        assertThat(npy(doubled, rows)).isEqualTo(Tensor.of(new float[] {2, 4, 6, 8}, 2, 2));
-        assertThat(npy(doubled, Tensor.of(new double[] {1, 2}, 2))).isEqualTo(Tensor.of(new float[] {2, 4}, 2));
-        assertThat(npy(doubled, Tensor.of(new long[] {1, 2}, 2, 1))).isEqualTo(Tensor.of(new long[] {2, 4}, 2, 1));
-        assertThat(npy(doubled, Tensor.of(new float[0], 0, 3)).size()).isZero();
-        var npz = new LinkedHashMap<>(Map.of("x", rows));
-        assertThat(Npz.read(send(doubled, Npz.write(npz), "application/x-npz", "application/x-npz")
-                        .body()))
-                .containsExactly(Map.entry("output_0", Tensor.of(new float[] {2, 4, 6, 8}, 2, 2)));
-        assertThat(new String(send(doubled, Npy.write(rows), "application/x-npy", "application/json")
-                        .body()))
-                .isEqualTo("[[2.0,4.0],[6.0,8.0]]");
-    }
-
-    @Test
-    @Tag("HOOK-05")
     void anEmptyBatchHasTheOutputsAndTheShapesOfTheModel() throws Exception {
         try (var server = TestServer.artifact(artifact("empty-batch", "sum-and-product.pt", TWO_INPUTS))
                 .start()) {
             assertJson(
                     server, "{\"inputs\": {\"left\": [], \"right\": []}}", "{\"outputs\":{\"product\":[],\"sum\":[]}}");
-            server.invoke("{\"left\": [1, 2, 3], \"right\": [4, 5, 6]}");
-            var npz = new LinkedHashMap<String, Tensor>();
-            npz.put("left", Tensor.of(new float[0], 0, 3));
-            npz.put("right", Tensor.of(new long[0], 0, 3));
-            assertThat(Npz.read(send(server, Npz.write(npz), "application/x-npz", "application/x-npz")
-                            .body()))
-                    .containsExactly(
-                            Map.entry("product", Tensor.of(new float[0], 0, 3)),
-                            Map.entry("sum", Tensor.of(new float[0], 0, 3)));
         }
     }
 
@@ -209,13 +169,6 @@ class TensorHandlerTest {
                 "{\"inputs\": {\"left\": [[1], [2]], \"right\": [[3], [4]]}}",
                 "{\"outputs\":{\"product\":[[3.0],[8.0]],\"sum\":[[4.0],[6.0]]}}");
         assertAnswer(twoInputs, "application/json", "text/csv", record, "1.0,3.0,2.5,4.0");
-        var npz = new LinkedHashMap<String, Tensor>();
-        npz.put("right", Tensor.of(new int[] {3, 4}, 2));
-        npz.put("left", Tensor.of(new float[] {1, 2}, 2));
-        assertThat(Npz.read(send(twoInputs, Npz.write(npz), "application/x-npz", "application/x-npz")
-                        .body()))
-                .containsEntry("sum", Tensor.of(new float[] {4, 6}, 2))
-                .containsEntry("product", Tensor.of(new float[] {3, 8}, 2));
     }
 
     @Test
@@ -234,12 +187,6 @@ class TensorHandlerTest {
         try (var server = TestServer.artifact(artifact("no-json", "sum-and-product.pt", null))
                 .start()) {
             assertJson(server, "{\"left\": 2, \"right\": 5}", "{\"product\":10.0,\"sum\":7.0}");
-            var npz = new LinkedHashMap<String, Tensor>();
-            npz.put("right", Tensor.of(new long[] {3, 4}, 2));
-            npz.put("left", Tensor.of(new long[] {1, 2}, 2));
-            assertThat(Npz.read(send(server, Npz.write(npz), "application/x-npz", "application/x-npz")
-                            .body()))
-                    .containsEntry("sum", Tensor.of(new long[] {4, 6}, 2));
             assertThat(server.invoke("{\"left\": 2}").body()).contains("body: missing [right], expected [left, right]");
         }
     }
@@ -315,14 +262,6 @@ class TensorHandlerTest {
     }
 
     @Test
-    @Tag("ERR-01")
-    void anArchiveWithoutArraysIsTheCallersFailure() throws Exception {
-        var response = send(doubled, Npz.write(new LinkedHashMap<>()), "application/x-npz", "application/json");
-        assertThat(response.statusCode()).isEqualTo(400);
-        assertThat(new String(response.body())).contains("body: found the names [], expected one");
-    }
-
-    @Test
     void aCellOfManyDigitsIsLookedAtOnce() throws Exception {
         var digits = "1".repeat(1_000_000);
         var message =
@@ -371,44 +310,6 @@ class TensorHandlerTest {
                                 .statusCode())
                         .isEqualTo(400);
             }
-            assertThat(send(
-                                    server,
-                                    Npy.write(Tensor.of(new long[] {1, 300}, 2)),
-                                    "application/x-npy",
-                                    "application/x-npy")
-                            .statusCode())
-                    .isEqualTo(400);
-            assertThat(npy(server, Tensor.of(new long[] {1, 100}, 2)).longs()).containsExactly(2, 200);
-            assertThat(npy(server, Tensor.of(new double[] {1, 100}, 2)).longs()).containsExactly(2, 200);
-            for (double number : List.of(2.5, 256.0, -1.0, 0x1p63, Double.NaN)) {
-                var array = Npy.write(Tensor.of(new double[] {1, 1, 1, number}, 2, 2));
-                assertThat(new String(send(server, array, "application/x-npy", "text/csv")
-                                .body()))
-                        .contains("body[1][1]: found %s, expected a whole number that is uint8".formatted(number));
-            }
-        }
-    }
-
-    @Test
-    void numbersOfAnyTypeBecomeThoseThatTheModelTakes() throws Exception {
-        var declared = "{\"format\": 1, \"files\": [{\"path\": \"two-columns.pt\"}], \"inputs\": [\"x\"]}";
-        var sampled = artifact("float-sample", "two-columns.pt", null);
-        Files.writeString(sampled.resolve("sample.json"), "[[70, 3]]");
-        for (var artifact : List.of(
-                artifact("float-unknown", "two-columns.pt", null),
-                artifact("float-declared", "two-columns.pt", declared),
-                sampled)) {
-            try (var server = TestServer.artifact(artifact).start()) {
-                for (var type : NUMBERS) {
-                    assertThat(npy(server, Tensor.of(new float[] {1, 0}, 1, 2).as(type)))
-                            .as("%s of %s", type, artifact)
-                            .isEqualTo(Tensor.of(new float[] {1}, 1, 1));
-                }
-                // As JSON's numbers do, where float32 has no such one.
-                var large = Tensor.of(new long[] {(1 << 24) + 1, 0}, 1, 2);
-                assertThat(npy(server, large).floats()).containsExactly(1 << 24);
-                assertJson(server, "[[16777217, 0]]", "[[1.6777216E7]]");
-            }
         }
     }
 
@@ -420,11 +321,6 @@ class TensorHandlerTest {
             try (var server = TestServer.artifact(artifact).start()) {
                 assertJson(server, "[[1, 2], [3.0, 4]]", "[[2.0],[2.0]]");
                 assertAnswer(server, "text/csv", "application/json", "1,2,3", "[[3.0]]");
-                for (var type : List.of(ElementType.UINT8, ElementType.FLOAT16, ElementType.FLOAT64)) {
-                    assertThat(npy(server, Tensor.of(new float[] {1, 2}, 1, 2).as(type))
-                                    .floats())
-                            .containsExactly(2);
-                }
                 assertThat(server.invoke("[[1.5]]", "Content-Type", "application/json")
                                 .body())
                         .contains(
@@ -579,50 +475,6 @@ class TensorHandlerTest {
             assertJson(server, "[[1, 2], [3, 4]]", "10.0");
             assertJson(server, "{\"instances\": [[1, 2], [3, 4]]}", "{\"predictions\":10.0}");
             assertAnswer(server, "text/csv", "text/csv", "1,2\n3,4", "10.0");
-            assertThat(npy(server, Tensor.of(new float[] {1, 2}, 2, 1))).isEqualTo(Tensor.of(new float[] {3}));
-        }
-    }
-
-    @Test
-    void everyTypeOfTheEngineComesOut() throws Exception {
-        try (var server =
-                TestServer.artifact(artifact("any-type", "any-type.pt", null)).start()) {
-            var outputs = Npz.read(send(
-                            server,
-                            Npy.write(Tensor.of(new float[] {1}, 1, 1)),
-                            "application/x-npy",
-                            "application/x-npz")
-                    .body());
-            assertThat(outputs.values())
-                    .extracting(Tensor::type)
-                    .containsExactly(
-                            ElementType.BOOL,
-                            ElementType.UINT8,
-                            ElementType.INT8,
-                            ElementType.INT32,
-                            ElementType.INT64,
-                            ElementType.FLOAT16,
-                            ElementType.FLOAT32,
-                            ElementType.FLOAT64,
-                            ElementType.FLOAT32,
-                            ElementType.FLOAT32,
-                            ElementType.INT16,
-                            ElementType.INT32,
-                            ElementType.INT64,
-                            ElementType.INT64);
-            assertThat(outputs.values())
-                    .allSatisfy(output -> assertThat(output.floats()).containsExactly(1));
-            for (var type : NUMBERS) {
-                assertThat(send(
-                                        server,
-                                        Npy.write(
-                                                Tensor.of(new float[] {1}, 1, 1).as(type)),
-                                        "application/x-npy",
-                                        "application/x-npz")
-                                .statusCode())
-                        .as(type.toString())
-                        .isEqualTo(200);
-            }
         }
     }
 
@@ -697,21 +549,5 @@ class TensorHandlerTest {
         assertThat(response.body()).isEqualTo(answer);
         assertThat(response.statusCode()).isEqualTo(200);
         assertThat(response.headers().firstValue("Content-Type")).contains(accept);
-    }
-
-    private static Tensor npy(TestServer server, Tensor tensor) throws Exception {
-        return Npy.read(send(server, Npy.write(tensor), "application/x-npy", "application/x-npy")
-                .body());
-    }
-
-    private static HttpResponse<byte[]> send(TestServer server, byte[] body, String type, String accept)
-            throws Exception {
-        return server.send(
-                HttpRequest.newBuilder(server.uri("/invocations"))
-                        .POST(BodyPublishers.ofByteArray(body))
-                        .header("Content-Type", type)
-                        .header("Accept", accept)
-                        .build(),
-                BodyHandlers.ofByteArray());
     }
 }

@@ -34,7 +34,8 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
     /// The time of files that have none, as NumPy writes it: the earliest that ZIP knows.
     private static final LocalDateTime NO_TIME = LocalDateTime.of(1980, 1, 1, 0, 0);
 
-    Npz() {
+    /// For the service loader.
+    public Npz() {
         super(List.of(MediaType.NPZ), List.of("npz"));
     }
 

@@ -38,7 +38,8 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
 
     private static final int MAX_DIGITS = 21;
 
-    Npy() {
+    /// For the service loader.
+    public Npy() {
         super(List.of(MediaType.NPY), List.of("npy"));
     }
 

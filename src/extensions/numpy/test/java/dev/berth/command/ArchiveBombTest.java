@@ -1,0 +1,70 @@
+package dev.berth.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.Main;
+import dev.berth.testing.ServeProcess;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/// Archives that would fill a heap of 400 MB, the one of a container of 1 GB.
+@Tag("slow")
+class ArchiveBombTest {
+
+    private ServeProcess server;
+
+    private void start(String model) throws IOException {
+        var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        var command = List.of(java, "-Xmx400m", "-cp", System.getProperty("java.class.path"), Main.class.getName());
+        var environment = Map.of(
+                "BERTH_MODEL_DIR", model, "INSTANCE_TYPE", "cpu", "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "600");
+        server = ServeProcess.start(environment, command).awaitReady();
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    @Test
+    void archivesThatUnpackToAThousandTimesTheirSizeAreRefused() throws Exception {
+        var directory = Files.createTempDirectory("berth-tensor");
+        Files.copy(Path.of("examples/mnist/model.pt"), directory.resolve("model.pt"));
+        start(directory.toString());
+        var archive = new ByteArrayOutputStream();
+        try (var zip = new ZipOutputStream(archive)) {
+            zip.putNextEntry(new ZipEntry("x.npy"));
+            zip.write(new byte[250 << 20]);
+        }
+        var all = Stream.generate(() -> send("application/x-npz", archive.toByteArray()))
+                .limit(30)
+                .toList();
+        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        for (var one : all) {
+            assertThat(one.get().statusCode()).as(one.get().body()).isIn(400, 413, 503);
+        }
+        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+    }
+
+    private CompletableFuture<HttpResponse<String>> send(String type, byte[] body) {
+        var request = server.invocation("")
+                .header("Content-Type", type)
+                .POST(BodyPublishers.ofByteArray(body))
+                .build();
+        return server.client().sendAsync(request, BodyHandlers.ofString());
+    }
+}
