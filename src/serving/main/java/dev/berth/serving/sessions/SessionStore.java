@@ -310,8 +310,9 @@ public final class SessionStore {
     }
 
     /// @return false: the turn has come meanwhile, or the session has ended
+    @SuppressWarnings("UndefinedEquals") // A future is equal to itself alone.
     private synchronized boolean giveUp(Session session, CompletableFuture<Boolean> turn) {
-        return session.waiting.removeIf(other -> other == turn);
+        return session.waiting.remove(turn);
     }
 
     private static ServingException unknown() {
