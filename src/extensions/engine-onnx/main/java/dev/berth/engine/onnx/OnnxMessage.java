@@ -84,12 +84,15 @@ final class OnnxMessage {
         }
     }
 
-    /// Reads one file. That may mean harm: how deep messages are in each other and how much is kept
-    /// are limited.
+    /// Reads one file. That may mean harm: how deep messages are in each other, how long a text is and
+    /// how much is kept are limited.
     private static final class Reader {
 
         /// ONNX Runtime's own reader refuses more too, and would end the process without a limit.
         private static final int DEEPEST = 100;
+
+        /// Of a name or a path: nothing else is read as a text.
+        private static final int LONGEST_TEXT = 1 << 16;
 
         /// What may be kept of a file, in bytes.
         private static final long MOST_KEPT = Runtime.getRuntime().maxMemory() / 4;
@@ -129,7 +132,12 @@ final class OnnxMessage {
         private void readField(OnnxMessage message, int number, Kind field, int depth) throws IOException {
             int size = in.readRawVarint32();
             if (field == Kind.TEXT) {
-                keep(size);
+                if (size > LONGEST_TEXT) {
+                    throw new TooMuchException(
+                            "found a name of %d bytes, expected at most %d".formatted(size, LONGEST_TEXT));
+                }
+                // A character may take two.
+                keep(2 * size);
                 add(message, number, new String(in.readRawBytes(size), StandardCharsets.UTF_8));
                 return;
             }

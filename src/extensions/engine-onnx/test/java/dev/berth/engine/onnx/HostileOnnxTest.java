@@ -21,6 +21,7 @@ import dev.berth.testing.OnnxModel.Message;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -117,7 +118,7 @@ class HostileOnnxTest {
 
     /// A sparse file may be of any size.
     @Test
-    void aNameThatFillsTheMemoryIsNotRead() throws IOException {
+    void aNameLongerThanAnyNameIsNotRead() throws IOException {
         try (var content = FileChannel.open(file, CREATE_NEW, WRITE, SPARSE)) {
             // A graph of 1.9 GB, in it a node, in it an operator's name.
             for (int size : new int[] {1_900_000_012, 1_900_000_006}) {
@@ -126,8 +127,26 @@ class HostileOnnxTest {
             content.write(ByteBuffer.wrap(header(4, 1_900_000_000)));
             content.write(ByteBuffer.allocate(1), content.position() + 1_900_000_000 - 1);
         }
-        assertRefused("its names and shapes take more than ");
+        assertRefused("found a name of 1900000000 bytes, expected at most 65536");
         assertThat(new Onnx().names(file)).isEqualTo(GraphNames.UNKNOWN);
+    }
+
+    /// As a text it would take several times its bytes.
+    @Test
+    void aNameThatWouldFillTheHeapIsNotRead() throws IOException {
+        var some = "\u20ac".repeat(1 << 16).getBytes(StandardCharsets.UTF_8);
+        int parts = (int) ((Runtime.getRuntime().maxMemory() / 4 - (1 << 20)) / some.length);
+        int size = parts * some.length;
+        int header = header(4, size).length;
+        try (var content = Files.newOutputStream(file)) {
+            content.write(header(7, size + 2 * header));
+            content.write(header(1, size + header));
+            content.write(header(4, size));
+            for (int i = 0; i < parts; i++) {
+                content.write(some);
+            }
+        }
+        assertRefused("found a name of %d bytes, expected at most 65536".formatted(size));
     }
 
     private static byte[] header(int field, int size) throws IOException {
@@ -135,7 +154,7 @@ class HostileOnnxTest {
         var out = CodedOutputStream.newInstance(bytes);
         out.writeTag(field, WireFormat.WIRETYPE_LENGTH_DELIMITED);
         out.writeUInt32NoTag(size);
-        return bytes;
+        return Arrays.copyOf(bytes, out.getTotalBytesWritten());
     }
 
     /// ONNX Runtime would load them for minutes, or for ever.
