@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.CodeArtifact.Jar;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -98,6 +100,33 @@ class ExitRefusedTest {
                             .startsWith(way.equals("library") ? " at Tool.java:11" : " at Inference.java:"));
         }
         assertThat(handler.predictFn(List.of("nothing"), null)).containsExactly("no exit");
+        HookCode.close(handler);
+    }
+
+    /// The JVM looks at no annotation of a type, and a tool may have left one at a place that is gone.
+    @Test
+    void aClassWhoseExitsCanNotBeReplacedIsNotLoaded() throws Exception {
+        var artifact = CodeArtifact.hooks(directory, HOOKS).jar("lib/tool.jar", Jar.of("com.acme.Tool", """
+        package com.acme;
+        import java.lang.annotation.*;
+        public class Tool {
+          @Target(ElementType.TYPE_USE) @interface Some {}
+          public static void main(Object records) { @Some String text = "text"; System.exit(text.length()); }
+        }
+        """));
+        try (var jar = FileSystems.newFileSystem(directory.resolve("code/lib/tool.jar"))) {
+            var file = jar.getPath("com/acme/Tool.class");
+            var bytes = Files.readString(file, StandardCharsets.ISO_8859_1);
+            // The annotation is one of a local variable, and then comes from where on.
+            var moved = bytes.replace("\100\0\1\0\3", "\100\0\1\177\0");
+            assertThat(moved).isNotEqualTo(bytes);
+            Files.writeString(file, moved, StandardCharsets.ISO_8859_1);
+        }
+        @SuppressWarnings("unchecked")
+        var handler = (InferenceHandler<Object, String, String>) artifact.code().create(() -> {});
+        assertThatThrownBy(() -> handler.predictFn(List.of("library"), null))
+                .isInstanceOf(ClassFormatError.class)
+                .hasMessageStartingWith("com.acme.Tool: ");
         HookCode.close(handler);
     }
 

@@ -4,6 +4,7 @@ import java.io.InputStream;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassHierarchyResolver;
 import java.lang.classfile.ClassHierarchyResolver.ClassHierarchyInfo;
+import java.lang.classfile.ClassModel;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.Opcode;
 import java.lang.classfile.constantpool.MethodRefEntry;
@@ -48,7 +49,7 @@ public final class ExitRefused extends Error {
     /// Reflection is not looked into.
     ///
     /// @param resources gives the bytes of a class by its file name, or null
-    /// @throws RuntimeException when it is no class
+    /// @throws RuntimeException when one that has some can't be written again
     static byte[] in(byte[] bytes, Function<String, InputStream> resources) {
         var hierarchy = ClassHierarchyResolver.ofResourceParsing((ClassDesc type) -> resources.apply(fileName(type)))
                 .orElse(ClassHierarchyResolver.defaultResolver())
@@ -56,7 +57,13 @@ public final class ExitRefused extends Error {
                 // parent is right.
                 .orElse(_ -> ClassHierarchyInfo.ofClass(ConstantDescs.CD_Object));
         var file = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(hierarchy));
-        var model = file.parse(bytes);
+        ClassModel model;
+        try {
+            model = file.parse(bytes);
+        } catch (IllegalArgumentException _) {
+            // The JVM says what is wrong with it.
+            return bytes;
+        }
         boolean none = StreamSupport.stream(model.constantPool().spliterator(), false)
                 .noneMatch(entry -> entry instanceof MethodRefEntry method && isExit(method));
         return none

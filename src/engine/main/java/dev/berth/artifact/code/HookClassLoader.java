@@ -161,9 +161,8 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
         byte[] safe;
         try {
             safe = ExitRefused.in(bytes, this::anyClassFile);
-        } catch (RuntimeException _) {
-            // The JVM says what is wrong with the class.
-            safe = bytes;
+        } catch (RuntimeException e) {
+            throw new ClassFormatError("%s: %s".formatted(name, e));
         }
         try {
             return defineClass(name, safe, 0, safe.length, source);
