@@ -8,12 +8,16 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory;
 import dev.berth.testing.Gzipped;
 import dev.berth.tokenizer.Truncation.Side;
 import dev.berth.tokenizer.Truncation.Strategy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.StreamSupport;
@@ -251,6 +255,18 @@ class EncodingTest {
         assertThat(row.ends()).as(text).isEqualTo(offsets(expected, 1));
         assertThat(row.words()).as(text).isEqualTo(longs(expected.path("words")));
         assertThat(row.sequences()).as(text).isEqualTo(ints(expected.path("sequences")));
+    }
+
+    /// One long text among many short ones asks for much more than they take.
+    @Test
+    void paddingIsPartOfWhatARequestTakes() throws Exception {
+        try (var tokenizer = Tokenizer.load(Path.of("model-artifact"));
+                var memory = new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, () -> {})) {
+            var rows = new ArrayList<>(Collections.nCopies(1 << 20, tokenizer.encode("fox")));
+            rows.add(tokenizer.encode("fox ".repeat(10_000), Truncation.NONE));
+            assertThatThrownBy(() -> memory.call(() -> tokenizer.pad(rows)))
+                    .hasMessageContaining("found data that need more memory than");
+        }
     }
 
     private static int[] offsets(JsonNode expected, int side) {

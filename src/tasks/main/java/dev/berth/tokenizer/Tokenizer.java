@@ -276,8 +276,14 @@ public final class Tokenizer implements AutoCloseable {
     /// @throws IllegalStateException when rows have different lengths and the tokenizer has no token
     ///   for padding
     public EncodedBatch pad(List<Encoding> rows) {
-        boolean areAlike = rows.stream().mapToInt(Encoding::size).distinct().count() < 2;
-        return new EncodedBatch(rows, files.padding(areAlike ? 0 : paddingId()));
+        int longest =
+                rows.stream().mapToInt(Encoding::size).max().orElseThrow(() -> new IllegalArgumentException("no rows"));
+        if (rows.stream().allMatch(row -> row.size() == longest)) {
+            return new EncodedBatch(rows, files.padding(0));
+        }
+        // In each of the three tensors.
+        RequestMemory.charge(3L * Long.BYTES * longest * rows.size());
+        return new EncodedBatch(rows, files.padding(paddingId()));
     }
 
     /// The text of the token that stands for a word to be filled in; empty where the files name none.
