@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /// The native libraries of the jar, in a directory of their own from [#unpack] until they are
 /// loaded.
@@ -61,8 +62,21 @@ final class OnnxLibraries implements AutoCloseable {
     /// What is loaded needs no file any more.
     @Override
     public void close() throws IOException {
+        ofRuntime().ifPresent(unpacked::add);
         for (var path : unpacked) {
             Files.deleteIfExists(path);
+        }
+    }
+
+    /// The directory that ONNX Runtime makes whenever it is loaded. It has nothing in it, and stays
+    /// where the process ends by a halt, as a server does at SIGTERM.
+    private static Optional<Path> ofRuntime() {
+        try {
+            var directory = Class.forName("ai.onnxruntime.OnnxRuntime").getDeclaredField("tempDirectory");
+            directory.setAccessible(true);
+            return Optional.ofNullable((Path) directory.get(null));
+        } catch (ReflectiveOperationException _) {
+            return Optional.empty();
         }
     }
 }
