@@ -27,6 +27,9 @@ final class FakeModel implements PredictorFactory<String, String> {
     /// The last one that predicted.
     volatile Thread thread;
 
+    /// Whether it is closed only after [#release].
+    volatile boolean holdsClose;
+
     final Set<Integer> failingToOpen = ConcurrentHashMap.newKeySet();
     private final CountDownLatch released = new CountDownLatch(1);
 
@@ -51,6 +54,9 @@ final class FakeModel implements PredictorFactory<String, String> {
 
             @Override
             public void close() {
+                if (holdsClose) {
+                    beStuck();
+                }
                 events.add("close " + worker);
             }
         };

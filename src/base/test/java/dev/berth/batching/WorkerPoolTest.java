@@ -12,10 +12,13 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -106,30 +109,42 @@ class WorkerPoolTest {
     }
 
     private static PredictorFactory<String, String> closesWith(CountDownLatch released) {
-        return _ -> new StepPredictor<String, String, String>() {
+        return _ -> new InTwoParts() {
             @Override
-            public String begin(String record) {
-                return record;
-            }
-
-            @Override
-            public void step(List<PartStream<String, String>> streams) {
-                streams.forEach(PartStream::end);
-            }
-
-            @Override
-            public void end(String state) throws Exception {
+            public void end(Iterator<String> state) throws Exception {
                 released.await();
             }
-
-            @Override
-            public List<String> predict(List<String> records) {
-                return records;
-            }
-
-            @Override
-            public void close() {}
         };
+    }
+
+    /// Says each record twice.
+    private static class InTwoParts implements StepPredictor<String, String, Iterator<String>> {
+
+        @Override
+        public Iterator<String> begin(String record) throws Exception {
+            return List.of(record, record).iterator();
+        }
+
+        @Override
+        public void step(List<PartStream<Iterator<String>, String>> streams) {
+            for (var stream : streams) {
+                stream.emit(stream.state().next());
+                if (!stream.state().hasNext()) {
+                    stream.end();
+                }
+            }
+        }
+
+        @Override
+        public void end(Iterator<String> state) throws Exception {}
+
+        @Override
+        public List<String> predict(List<String> records) {
+            return records;
+        }
+
+        @Override
+        public void close() {}
     }
 
     @Test
@@ -160,6 +175,69 @@ class WorkerPoolTest {
         assertThat(leaving.model.events).containsExactly("open 0", "close 0");
         assertRefused(leaving.ask("b"), ErrorType.NOT_READY).hasMessage("words has stopped");
         assertAnswered(staying.ask("c"), "C");
+    }
+
+    @Test
+    @Tag("slow")
+    void aPredictorThatTakesLongToCloseIsStuckUntilItIsClosed() throws Exception {
+        var closing = model();
+        closing.model.holdsClose = true;
+        assertAnswered(closing.ask("a"), "A");
+        closing.batcher.close();
+        assertThat(closing.batcher.hasEnded()).isFalse();
+        assertThat(pool.stuck).hasValue(1);
+
+        closing.model.release();
+        await().until(closing.batcher::hasEnded);
+        assertThat(pool.stuck).hasValue(0);
+    }
+
+    /// Whichever of two workers has its record.
+    @Test
+    void aReaderThatKeepsUpAgainGetsItsNextPartAtOnce() throws Exception {
+        var both = new CyclicBarrier(2);
+        PredictorFactory<String, String> steps = _ -> new InTwoParts() {
+            @Override
+            public Iterator<String> begin(String record) throws Exception {
+                both.await();
+                return super.begin(record);
+            }
+        };
+        try (var batcher = new Batcher<>(
+                "stepFn", Serving.pool(2), ONE_BY_ONE, steps, System::nanoTime, metrics.ofModel("streams"))) {
+            var readers = List.of(new Reader(), new Reader());
+            var requests = readers.stream()
+                    .map(reader -> batcher.submit(
+                            Serving.pieces(List.of("a")), reader, new Caller(() -> false, Map.of(), RequestTrace.NONE)))
+                    .toList();
+            await().until(() -> readers.stream().noneMatch(Reader::hasRoom));
+            for (int last = 1; last >= 0; last--) {
+                readers.get(last).room = 2;
+                requests.get(last).ask();
+                assertThat(requests.get(last).predicted()).succeedsWithin(Duration.ofSeconds(20));
+            }
+        }
+    }
+
+    private static final class Reader implements PartSink<String> {
+        private final AtomicInteger parts = new AtomicInteger();
+        private final long deadline = System.nanoTime() + Serving.LONG.toNanos();
+        private volatile int room = 1;
+
+        @Override
+        public void take(int index, String part) {
+            parts.incrementAndGet();
+        }
+
+        @Override
+        public boolean hasRoom() {
+            return parts.get() < room;
+        }
+
+        @Override
+        public long deadlineNanos() {
+            return deadline;
+        }
     }
 
     @Test

@@ -79,11 +79,12 @@ public final class Batcher<I, O> implements AutoCloseable {
         return queue.workers();
     }
 
-    /// Has a worker look at what waits: the first one that is idle and has something to do, with a free
-    /// place if there is one. So requests that come one at a time are all the same worker's, whose data is
-    /// in the caches. One that has been woken is idle no more, so that the next call wakes another. The
-    /// lock is held.
+    /// Has workers look at what they have taken, where that has changed, and another one at what waits:
+    /// the first one that is idle and has room, with a free place if there is one. So requests that come
+    /// one at a time are all the same worker's, whose data is in the caches. One that has been woken is
+    /// idle no more, so that the next call wakes another. The lock is held.
     private void wake() {
+        workers.stream().filter(Worker::isLate).forEach(Worker::wake);
         workers.stream()
                 .filter(Worker::isNeeded)
                 .min(Comparator.comparing(worker -> !worker.hasFreePlace()))

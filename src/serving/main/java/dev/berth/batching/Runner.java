@@ -64,11 +64,18 @@ final class Runner<I, O> {
     /// In how long there is something to do on this worker; zero or less: now; [Long#MAX_VALUE]: never.
     /// The lock is held.
     long ripeInNanos() {
-        long line = room() > 0 ? queue.ripeInNanos() : Long.MAX_VALUE;
+        return Math.min(canTake() ? queue.ripeInNanos() : Long.MAX_VALUE, takenRipeInNanos());
+    }
+
+    /// The same for what it has taken alone.
+    long takenRipeInNanos() {
         long now = queue.now();
-        return Math.min(
-                line,
-                taken.stream().mapToLong(piece -> piece.ripeInNanos(now)).min().orElse(Long.MAX_VALUE));
+        return taken.stream().mapToLong(piece -> piece.ripeInNanos(now)).min().orElse(Long.MAX_VALUE);
+    }
+
+    /// Whether something waits that it has room for. The lock is held.
+    boolean canTake() {
+        return queue.hasLine() && room() > 0;
     }
 
     /// How many pieces it takes now. One after the other where they are predicted in steps: they need

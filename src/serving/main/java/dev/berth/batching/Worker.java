@@ -33,6 +33,9 @@ final class Worker<I, O> {
     /// Whether it waits for something to do, or has no thread.
     private boolean isIdle = true;
 
+    /// Until when it waits where nobody wakes it.
+    private long waitsUntil;
+
     /// Whether it has one of the places of the [WorkerPool].
     private boolean hasPlace;
 
@@ -53,9 +56,15 @@ final class Worker<I, O> {
         this.woken = queue.lock.newCondition();
     }
 
-    /// Whether it is idle though it has something to do, now or later.
+    /// Whether it is idle and could take of what waits.
     boolean isNeeded() {
-        return isIdle && ripeInNanos() < Long.MAX_VALUE;
+        return isIdle && !isRetired && runner.canTake();
+    }
+
+    /// Whether it is idle for longer than what it has taken can wait: a reader has room again, or a
+    /// request has ended.
+    boolean isLate() {
+        return isIdle && !isRetired && runner.takenRipeInNanos() < waitsUntil - queue.now();
     }
 
     boolean hasFreePlace() {
@@ -67,17 +76,16 @@ final class Worker<I, O> {
     }
 
     void wake() {
-        isIdle = false;
         if (thread == null) {
             thread = Thread.ofPlatform()
                     .name("berth-worker-" + runner.worker)
                     .daemon()
                     .inheritInheritableThreadLocals(false)
-                    .unstarted(this::live);
-            thread.start();
+                    .start(this::live);
         } else {
             woken.signal();
         }
+        isIdle = false;
     }
 
     private void live() {
@@ -117,8 +125,10 @@ final class Worker<I, O> {
                     thread = null;
                     return false;
                 }
+                long time = hasNothing ? idle : ripe;
+                waitsUntil = queue.now() + time;
                 try {
-                    long left = woken.awaitNanos(hasNothing ? idle : ripe);
+                    long left = woken.awaitNanos(time);
                     idle = hasNothing ? left : idle;
                 } catch (InterruptedException _) {
                     // A batch is interrupted while it runs and at no other time: this is a predictor's doing
@@ -130,6 +140,10 @@ final class Worker<I, O> {
             queue.lock.unlock();
         }
         runner.close();
+        queue.locked(() -> {
+            leave();
+            thread = null;
+        });
         return false;
     }
 
@@ -223,7 +237,7 @@ final class Worker<I, O> {
                     runner.worker,
                     time.toSeconds());
             queue.locked(() -> {
-                if (!isStuck && ending.isAlive()) {
+                if (!isStuck && thread != null && ending.isAlive()) {
                     giveUp();
                 }
             });
