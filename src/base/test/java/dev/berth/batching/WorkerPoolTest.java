@@ -241,6 +241,19 @@ class WorkerPoolTest {
     }
 
     @Test
+    void aModelThatIsUnloadedWaitsForNoTurnOfOthers() throws Exception {
+        var busy = model();
+        var leaving = model();
+        busy.holdWorker();
+        var waiting = leaving.askAndWait("a");
+        leaving.batcher.close();
+
+        assertRefused(waiting, ErrorType.NOT_READY);
+        assertThat(leaving.batcher.hasEnded()).isTrue();
+        assertThat(leaving.model.events).containsExactly("open 0", "close 0");
+    }
+
+    @Test
     void aPoolHasAWorker() {
         assertThatThrownBy(() -> Serving.pool(0)).hasMessage("workers: found none, expected at least 1");
     }

@@ -36,7 +36,10 @@ final class Worker<I, O> {
     /// Until when it waits where nobody wakes it.
     private long waitsUntil;
 
-    /// Whether it has one of the places of the [WorkerPool].
+    /// Whether it waits for one of the places of the [WorkerPool].
+    private boolean waitsForPlace;
+
+    /// Whether it has one.
     private boolean hasPlace;
 
     private long placeSince;
@@ -92,8 +95,13 @@ final class Worker<I, O> {
         pool.onStart.run();
         MDC.setContextMap(runner.logContext());
         while (awaitWork()) {
-            pool.enter(runner.worker);
+            if (!pool.enter(runner.worker)) {
+                continue;
+            }
             queue.locked(() -> {
+                waitsForPlace = false;
+                // One that was meant to end the wait.
+                Thread.interrupted();
                 hasPlace = true;
                 placeSince = queue.now();
             });
@@ -113,11 +121,13 @@ final class Worker<I, O> {
     private boolean awaitWork() {
         queue.lock.lock();
         try {
+            waitsForPlace = false;
             long idle = IDLE.toNanos();
             while (!isRetired) {
                 long ripe = ripeInNanos();
                 boolean hasNothing = ripe == Long.MAX_VALUE;
                 if (ripe <= 0) {
+                    waitsForPlace = true;
                     return true;
                 }
                 isIdle = true;
@@ -217,6 +227,9 @@ final class Worker<I, O> {
         isRetired = true;
         count("");
         woken.signal();
+        if (waitsForPlace) {
+            thread.interrupt();
+        }
     }
 
     /// Closes the predictor of a worker that has retired, unless its thread will.

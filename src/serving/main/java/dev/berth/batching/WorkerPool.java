@@ -49,9 +49,14 @@ public final class WorkerPool {
         return stuck.get() < MOST_STUCK;
     }
 
-    /// Waits for a place. An interrupt has no effect on that.
-    void enter(int worker) {
-        places.get(worker).acquireUninterruptibly();
+    /// Waits for a place; false: it was interrupted.
+    boolean enter(int worker) {
+        try {
+            places.get(worker).acquire();
+            return true;
+        } catch (InterruptedException _) {
+            return false;
+        }
     }
 
     void leave(int worker) {
