@@ -90,6 +90,21 @@ class CoreSharesTest {
         assertThat(shares.begin(2, 2, helpers).cores).isPositive();
     }
 
+    @Test
+    void whereForwardsMostlyHaveCompanyTheNextLeavesHalf() {
+        var other = shares.begin(4, 1, HelperThreads.LIBGOMP);
+        assertThat(once(4)).isEqualTo(2);
+        for (int i = 0; i < 20; i++) {
+            once(4);
+        }
+        other.close();
+        assertThat(once(4)).as("the other may be between two forwards").isEqualTo(2);
+        for (int i = 0; i < 20; i++) {
+            once(4);
+        }
+        assertThat(once(4)).as("it is not").isEqualTo(4);
+    }
+
     @ParameterizedTest
     @CsvSource({"4,2,3", "8,4,5"})
     void otherTeamsLeaveTheFirstMoreThanHalf(int cores, int others, int left) {

@@ -29,6 +29,11 @@ import java.util.function.IntFunction;
 /// and those beside the first one, which is taken whenever it is free, have less than half of them.
 final class CoreShares {
 
+    /// From this part on, forwards have company so often that a client which has its answer will ask
+    /// again at once. The next forward leaves it half of the cores. Below, one forward after the
+    /// other on all cores is sooner done.
+    private static final double USUAL = 0.6;
+
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -40,6 +45,9 @@ final class CoreShares {
 
     private int used;
     private int waiting;
+
+    /// The part of the last eight forwards or so that ended while another one ran or waited.
+    private double company;
 
     /// What runs a forward, from [#begin] until it is closed.
     final class Team implements AutoCloseable {
@@ -108,7 +116,8 @@ final class CoreShares {
         lock.lock();
         try {
             awaitCore(cores);
-            int share = Math.clamp(Math.min(most, cores / (running.size() + waiting + 1)), 1, cores - used);
+            int sharing = Math.max(running.size() + waiting + 1, company >= USUAL ? 2 : 1);
+            int share = Math.clamp(Math.min(most, cores / sharing), 1, cores - used);
             var team = helpers == HelperThreads.LIBGOMP ? team(cores, share) : calling(share);
             team.busy = true;
             running.add(team);
@@ -186,6 +195,7 @@ final class CoreShares {
             team.busy = false;
             running.remove(team);
             share(team);
+            company += ((running.size() + waiting > 0 ? 1 : 0) - company) / 8;
             coreIsFree.signalAll();
         } finally {
             lock.unlock();
