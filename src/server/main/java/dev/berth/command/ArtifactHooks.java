@@ -83,8 +83,11 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
                     .forEach((file, attributes) -> {
                         if (attributes.isSymbolicLink()) {
                             log.warn(
-                                    "{}: {}: found a link to nothing; tar -h packs what links lead to", directory, file);
-                        } else if (file.toString().endsWith(".jar") && JARS.stream().noneMatch(place -> place.equals(file.getParent()))) {
+                                    "{}: {}: found a link to nothing; tar -h packs what links lead to",
+                                    directory,
+                                    file);
+                        } else if (file.toString().endsWith(".jar")
+                                && JARS.stream().noneMatch(place -> place.equals(file.getParent()))) {
                             log.warn(
                                     "{}: {}: found a jar that is not used here; put libraries into code/lib, and hooks into code",
                                     directory,
