@@ -223,6 +223,29 @@ class OwnHooksTest {
         }
     }
 
+    /// Else the answers to others would stand in their places.
+    @Test
+    void badRecordsThatOutputFnPassesOverRefuseTheRequest() throws Exception {
+        new CodeArtifact(directory).withSample().source("Inference.java", """
+            public class Inference extends QuestionAnsweringHandler {
+              public Inference(Path directory) { super(directory); }
+              @Override public InvocationResponse outputFn(List<Object> answers, InvocationRequest request) {
+                return InvocationResponse.of(answers.size() + " answers", MediaType.TEXT);
+              }
+            }
+            """);
+        var good = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}\n";
+        try (var server =
+                TestServer.artifact(directory).set("BERTH_BAD_RECORDS", "keep").start()) {
+            assertThat(server.invoke(good + good, "Content-Type", "application/jsonlines")
+                            .body())
+                    .isEqualTo("2 answers");
+            var bad = server.invoke(good + "5\n", "Content-Type", "application/jsonlines");
+            assertThat(bad.statusCode()).isEqualTo(400);
+            assertThat(bad.body()).contains("line 2");
+        }
+    }
+
     @Test
     void aJarThatIsNotUsedAndALinkToNothingAreWarnings() throws Exception {
         new CodeArtifact(directory)

@@ -14,6 +14,7 @@ import java.util.function.IntFunction;
 public final class BadRecords {
 
     private static final String NAME = BadRecords.class.getName();
+    private static final String SEEN = NAME + ".seen";
 
     private BadRecords() {}
 
@@ -42,6 +43,7 @@ public final class BadRecords {
     /// What is wrong with each bad record, by its place among all.
     @SuppressWarnings("unchecked")
     public static SortedMap<Integer, String> of(InvocationRequest request) {
+        request.attributes().put(SEEN, true);
         return (SortedMap<Integer, String>) request.attributes().getOrDefault(NAME, Collections.emptySortedMap());
     }
 
@@ -50,6 +52,16 @@ public final class BadRecords {
         of(request).values().stream().findFirst().ifPresent(message -> {
             throw new BadInputException(message);
         });
+    }
+
+    /// Refuses a request whose `outputFn` has passed its bad records over: other answers would stand in
+    /// their places.
+    ///
+    /// @throws BadInputException with what is wrong with the first bad record, if there is one
+    public static void requireSeen(InvocationRequest request) {
+        if (!request.attributes().containsKey(SEEN)) {
+            requireNone(request);
+        }
     }
 
     /// The answers to the good records of a request, and a [RecordError] in the place of each bad one.

@@ -3,6 +3,7 @@ package dev.berth.serving.hooks;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.artifact.code.ThrownByHook;
 import dev.berth.batching.Pieces;
+import dev.berth.content.BadRecords;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
@@ -273,7 +274,10 @@ public final class Hooks<M, I, O> {
             from = to;
         }
         entered.accept(name(Hook.OUTPUT_FN));
-        return require(handler.outputFn(Collections.unmodifiableList(joined), request), Hook.OUTPUT_FN, "a response");
+        var response =
+                require(handler.outputFn(Collections.unmodifiableList(joined), request), Hook.OUTPUT_FN, "a response");
+        BadRecords.requireSeen(request);
+        return response;
     }
 
     public <T> T require(T result, Hook hook, String expected) {
