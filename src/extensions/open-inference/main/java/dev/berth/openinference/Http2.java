@@ -49,8 +49,8 @@ final class Http2 extends HTTP2CServerConnectionFactory {
         return new HTTPServerSessionListener(endPoint) {
             @Override
             public void onSettings(Session session, SettingsFrame frame) {
-                // Without them, the preface is not whole (RFC 9113, 3.4). The first request may take its time.
-                peer.place.begin().end();
+                // Without them, the preface is not whole (RFC 9113, 3.4).
+                peer.place.agree();
                 super.onSettings(session, frame);
             }
 

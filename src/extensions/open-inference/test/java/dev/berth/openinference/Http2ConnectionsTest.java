@@ -89,6 +89,31 @@ class Http2ConnectionsTest {
         }
     }
 
+    @Test
+    void settingsAgainAndAgainDoNotKeepAPlace() throws Exception {
+        try (var server = TestServer.with(new TextHandler())
+                        .set("BERTH_MAX_CONNECTIONS", "1")
+                        .set("BERTH_GRPC_PORT", "0")
+                        .start();
+                var http2 = new RawConnection(server.server().otherPorts().get("HTTP/2"))) {
+            http2.send(HTTP2);
+            Thread.ofPlatform().start(() -> {
+                try {
+                    while (true) {
+                        http2.send(frame(SETTINGS, 0, 0));
+                        Thread.sleep(20);
+                    }
+                } catch (IOException | InterruptedException _) {
+                    // It has made way.
+                }
+            });
+            Thread.sleep(500);
+            try (var request = new RawConnection(server.port()).send(REQUEST)) {
+                assertThat(request.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+            }
+        }
+    }
+
     /// Each frame of one byte takes some 200 bytes of the heap, and the client sends on without
     /// asking what the server's window is. It is not read on, and nothing is lost.
     @Test

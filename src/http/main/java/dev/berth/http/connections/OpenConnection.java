@@ -33,7 +33,7 @@ public final class OpenConnection {
     private int requests;
     private int waiting;
 
-    /// Whether there was a request, or the beginning of a protocol that counts as one.
+    /// Whether there was a request, or what may stand before the first one.
     private boolean hasBegun;
 
     /// When it was opened, its last request ended, or one last began to wait for the client.
@@ -86,6 +86,11 @@ public final class OpenConnection {
         hasBegun = true;
         requests++;
         return new Call();
+    }
+
+    /// Its first request may take its time. The client is waited for no less than before.
+    public synchronized void agree() {
+        hasBegun = true;
     }
 
     /// @param id of an open stream, or of any other request
