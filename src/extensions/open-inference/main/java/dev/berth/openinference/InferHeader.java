@@ -1,7 +1,6 @@
 package dev.berth.openinference;
 
 import com.google.protobuf.ByteString;
-import com.google.protobuf.UnsafeByteOperations;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
@@ -59,11 +58,12 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
     }
 
     /// Reads elements as [InferTensor#raw] writes them.
-    InferTensor ofRaw(ByteBuffer raw) {
+    InferTensor ofRaw(ByteString bytes) {
         if (datatype.type().isEmpty()) {
-            return of(elements(raw.order(ByteOrder.LITTLE_ENDIAN)));
+            return of(elements(bytes));
         }
         var type = datatype.type().get();
+        var raw = bytes.asReadOnlyByteBuffer();
         if (raw.remaining() != (long) size * type.bytes()) {
             throw new BadInputException("%s: found %d bytes, expected %d for %s%s"
                     .formatted(place, raw.remaining(), (long) size * type.bytes(), datatype, Arrays.toString(shape)));
@@ -83,7 +83,9 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
         }
     }
 
-    private List<ByteString> elements(ByteBuffer raw) {
+    /// Parts of the bytes.
+    private List<ByteString> elements(ByteString bytes) {
+        var raw = bytes.asReadOnlyByteBuffer().slice().order(ByteOrder.LITTLE_ENDIAN);
         var elements = new ArrayList<ByteString>();
         while (raw.remaining() >= Integer.BYTES && elements.size() < size) {
             int length = raw.getInt();
@@ -93,8 +95,9 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
                                 .formatted(place, Integer.toUnsignedLong(length), elements.size(), raw.remaining()));
             }
             RequestMemory.charge(InferTensor.ELEMENT);
-            elements.add(UnsafeByteOperations.unsafeWrap(raw.slice(raw.position(), length)));
-            raw.position(raw.position() + length);
+            int end = raw.position() + length;
+            elements.add(bytes.substring(raw.position(), end));
+            raw.position(end);
         }
         if (elements.size() != size || raw.hasRemaining()) {
             throw new BadInputException("%s: found %d elements and %d bytes behind them, expected %d elements of BYTES"

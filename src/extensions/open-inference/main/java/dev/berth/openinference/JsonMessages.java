@@ -8,6 +8,7 @@ import static dev.berth.openinference.InferParameters.OF_OUTPUTS;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Json;
 import dev.berth.content.JsonTensors;
@@ -106,7 +107,7 @@ final class JsonMessages implements Messages {
         }
         var raw = binary.slice(binary.position(), count.intValue());
         binary.position(binary.position() + count.intValue());
-        return header.ofRaw(raw);
+        return header.ofRaw(UnsafeByteOperations.unsafeWrap(raw));
     }
 
     /// A list of the elements, flat or nested as the shape is.

@@ -79,7 +79,7 @@ final class ProtobufMessages implements Messages {
                     parameters(input.getParametersMap()));
             tensors.add(
                     raw
-                            ? header.ofRaw(message.getRawInputContents(i).asReadOnlyByteBuffer())
+                            ? header.ofRaw(message.getRawInputContents(i))
                             : TypedContents.read(header, input.getContents()));
         }
         return tensors;

@@ -147,6 +147,19 @@ class GrpcTest {
         }
     }
 
+    @Test
+    void rawTextsAreElementsOfTheirContents() throws Exception {
+        try (var server = TestServer.sample().set("BERTH_GRPC_PORT", "0").start();
+                var asking = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
+            var response = asking.call("ModelInfer", """
+          inputs { name: 'question' datatype: 'BYTES' shape: 2 }
+          inputs { name: 'context' datatype: 'BYTES' shape: 2 }
+          outputs { name: 'answer' }
+          raw_input_contents: ['\\005\\000\\000\\000Where\\004\\000\\000\\000Who?', '\\006\\000\\000\\000a home\\005\\000\\000\\000a boy']""");
+            assertThat(text(response)).contains("raw_output_contents").contains("home", "boy");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
