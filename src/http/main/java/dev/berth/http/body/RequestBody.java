@@ -139,7 +139,12 @@ public final class RequestBody extends BlockStream {
                 throw tooLongForAnArray();
             }
         }
-        whole = file == null ? new ByteArrayInputStream(buffer, 0, count) : file.open();
+        if (count < buffer.length) {
+            // Else there would be both, for as long as the request lasts.
+            buffer = Arrays.copyOf(buffer, count);
+            inMemory.shrinkTo(count);
+        }
+        whole = file == null ? new ByteArrayInputStream(buffer) : file.open();
     }
 
     private void moveToFile() throws IOException {
