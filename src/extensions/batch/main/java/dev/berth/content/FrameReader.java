@@ -24,7 +24,7 @@ final class FrameReader implements RecordReader {
     private final int maxBytes;
 
     /// The record with its frame, where frames are kept.
-    private final ByteArrayOutputStream framed = new ByteArrayOutputStream();
+    private ByteArrayOutputStream framed = new ByteArrayOutputStream();
 
     private long record;
     private long offset;
@@ -49,9 +49,10 @@ final class FrameReader implements RecordReader {
         }
         input.reset();
         record++;
-        framed.reset();
         var bare = framing.record(this);
-        return Optional.of(frames == Frames.KEPT ? framed.toByteArray() : bare);
+        var given = frames == Frames.KEPT ? framed.toByteArray() : bare;
+        framed = new ByteArrayOutputStream();
+        return Optional.of(given);
     }
 
     /// All records of a body, which is in memory already.
