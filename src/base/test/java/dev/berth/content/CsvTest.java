@@ -64,9 +64,10 @@ class CsvTest {
                 new Object[0],
                 new Object[] {" "},
                 new Object[] {null},
+                new Object[] {1, null, JsonNodeFactory.instance.nullNode()},
                 new Object[] {JsonNodeFactory.instance.textNode("")});
         var text = Csv.write(rows);
-        assertThat(text).isEqualTo("x,\n\"\"\n,\n\"\"\n \n\"\"\n\"\"\n");
+        assertThat(text).isEqualTo("x,\n\"\"\n,\n\"\"\n \n\"\"\n1,,\n\"\"\n");
         assertThat(Csv.rows(text)).hasSameSizeAs(rows);
     }
 

@@ -6,9 +6,7 @@ import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.apache.commons.text.StringEscapeUtils;
 
 /// CSV (RFC 4180) in and out.
@@ -33,9 +31,11 @@ public final class Csv {
         }
         RequestMemory.charge(HeapSize.CHARACTER * body.length());
         var rows = new ArrayList<String[]>();
-        for (var row : split(body)) {
-            var cells = cells(row).toArray(String[]::new);
+        var row = new ArrayList<String>();
+        for (int start = 0; start < body.length(); row.clear()) {
+            start = addCells(body, start, row) + 1;
             RequestMemory.charge(HeapSize.LIST);
+            var cells = row.toArray(String[]::new);
             for (int i = 0; i < cells.length; i++) {
                 try {
                     cells[i] = value(cells[i]);
@@ -67,17 +67,24 @@ public final class Csv {
 
     /// The cells as they stand in a row.
     public static List<String> cells(String row) {
-        var text = row.endsWith("\r\n")
-                ? row.substring(0, row.length() - 2)
-                : row.endsWith("\n") ? row.substring(0, row.length() - 1) : row;
         var cells = new ArrayList<String>();
-        for (int start = 0; start <= text.length(); ) {
-            int end = cellEnd(text, start);
-            RequestMemory.charge(HeapSize.TEXT);
-            cells.add(text.substring(start, end));
-            start = end + 1;
-        }
+        var _ = addCells(row, 0, cells);
         return cells;
+    }
+
+    /// @param start of a row
+    /// @return where the line break or the end behind it is
+    private static int addCells(String text, int start, List<String> cells) {
+        for (int from = start; ; ) {
+            int end = cellEnd(text, from);
+            boolean isBeforeReturn = text.startsWith("\r\n", end - 1) && end > from;
+            RequestMemory.charge(HeapSize.TEXT);
+            cells.add(text.substring(from, isBeforeReturn ? end - 1 : end));
+            if (!text.startsWith(",", end)) {
+                return end;
+            }
+            from = end + 1;
+        }
     }
 
     /// What a cell holds.
@@ -129,9 +136,14 @@ public final class Csv {
     }
 
     private static String line(Object[] row) {
-        var line = Arrays.stream(row).map(Csv::escaped).collect(Collectors.joining(",", "", "\n"));
-        RequestMemory.charge(HeapSize.TEXT + HeapSize.CHARACTER * line.length());
-        return line.equals("\n") ? "\"\"\n" : line;
+        var line = new StringBuilder();
+        RequestMemory.charge(HeapSize.TEXT);
+        for (int i = 0; i < row.length; i++) {
+            var cell = escaped(row[i]);
+            RequestMemory.charge(HeapSize.CHARACTER * (1 + cell.length()));
+            line.append(i == 0 ? "" : ",").append(cell);
+        }
+        return line.isEmpty() ? "\"\"\n" : line.append('\n').toString();
     }
 
     private static String escaped(Object cell) {
