@@ -128,8 +128,9 @@ class DataProcessingTest {
     })
     void theTypeAndTheSplitTypeSayWhatARecordIs(String type, String split, Unit unit, RecordFormat format)
             throws JobException {
-        var flags = "--join-source Input --content-type %1$s --accept %1$s --split-type %2$s --assemble-with %2$s";
-        assertThat(processing(JOB + flags.formatted(type, split)))
+        assertThat(processing(JOB
+                        + "--join-source Input --content-type %1$s --accept %1$s --split-type %2$s --assemble-with %2$s"
+                                .formatted(type, split)))
                 .get()
                 .extracting(RecordProcessing::unit, RecordProcessing::format)
                 .containsExactly(unit, format);

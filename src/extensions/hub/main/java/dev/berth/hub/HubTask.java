@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 /// are tried.
 enum HubTask {
     QUESTION_ANSWERING("ForQuestionAnswering") {
-        /// Answers are widened to whole words, unless the tokenizer knows none.
+        // Answers are widened to whole words, unless the tokenizer knows none.
         @Override
         void describe(HubModel model) {
             model.outputs("start_logits and end_logits", "start", "end");
@@ -54,7 +54,7 @@ enum HubTask {
             describeClasses(model, true);
         }
 
-        /// A model of one class ranks pairs.
+        // A model of one class ranks pairs.
         @Override
         Stream<ObjectNode> requests(List<Passage> passages, HubModel model) {
             return passages.stream()
@@ -86,13 +86,13 @@ enum HubTask {
     },
 
     FILL_MASK("ForMaskedLM") {
-        /// With modules it makes vectors of sentences.
+        // With modules it makes vectors of sentences.
         @Override
         Optional<String> shownBy(HubModel model) {
             return super.shownBy(model).filter(_ -> !model.has(SentenceFiles.MODULES));
         }
 
-        /// With the second word to be filled in.
+        // With the second word to be filled in.
         @Override
         Stream<ObjectNode> requests(List<Passage> passages, HubModel model) throws IOException {
             try (var tokenizer = Tokenizer.load(model.directory)) {
@@ -134,10 +134,10 @@ enum HubTask {
     },
 
     SENTENCE_EMBEDDINGS("Model") {
-        /// How far the cosine of two vectors that are the same may be from 1.
+        // How far the cosine of two vectors that are the same may be from 1.
         private static final double SAME_VECTOR = 0.02;
 
-        /// A model without a head that has a tokenizer, or one with the modules of sentence-transformers.
+        // A model without a head that has a tokenizer, or one with the modules of sentence-transformers.
         @Override
         Optional<String> shownBy(HubModel model) {
             var named = model.architecture();
@@ -153,7 +153,7 @@ enum HubTask {
             model.sentences();
         }
 
-        /// By the cosine of the vectors.
+        // By the cosine of the vectors.
         @Override
         double difference(JsonNode one, JsonNode other) {
             double product = 0;
