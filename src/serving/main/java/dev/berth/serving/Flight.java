@@ -119,7 +119,10 @@ final class Flight<I, O> {
                 var _ = run.cancel();
                 throw HookFailure.of(hooks.predicting(), e);
             } catch (ExecutionException e) {
-                model.metrics.caught(e.getCause());
+                // What a predictor threw is counted where it ran.
+                if (submission == null || !submission.predicted().isCompletedExceptionally()) {
+                    model.metrics.caught(e.getCause());
+                }
                 throw HookFailure.of(hooks.predicting(), e);
             }
         }
@@ -199,7 +202,6 @@ final class Flight<I, O> {
             if (failure == null) {
                 streamed.end(invocation(decoded, times, Duration.ZERO));
             } else {
-                model.metrics.caught(failure);
                 streamed.fail(HookFailure.inside(hooks.predicting(), failure));
             }
         });
@@ -219,6 +221,7 @@ final class Flight<I, O> {
             var data = streaming.orElseThrow().partFn(part, index, request);
             return hooks.require(data, Hook.PART_FN, "the bytes of a part");
         } catch (Throwable e) {
+            model.metrics.caught(e);
             throw HookFailure.inside(partFn, e);
         }
     }
