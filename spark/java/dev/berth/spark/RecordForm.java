@@ -101,11 +101,7 @@ enum RecordForm {
     }
 
     private static String line(String[] cells) {
-        try {
-            return Csv.write(List.<Object[]>of(Arrays.copyOf(cells, cells.length, Object[].class)))
-                    .strip();
-        } catch (IOException e) {
-            throw new IllegalStateException("cells are in memory already", e);
-        }
+        return Csv.write(List.<Object[]>of(Arrays.copyOf(cells, cells.length, Object[].class)))
+                .strip();
     }
 }
