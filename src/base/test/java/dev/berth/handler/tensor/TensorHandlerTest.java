@@ -252,8 +252,7 @@ class TensorHandlerTest {
                 "text/csv              | 1,2~3                       | row 2: found 1 column, expected 2 as in row 1",
                 "text/csv              | ' '                         | body: found nothing, expected rows of numbers",
                 "application/json      | ''                          | body: found nothing, expected a JSON value",
-                "text/csv              | 1d                          | row 1, column 1: found \"1d\", expected a number",
-                "application/x-npy     | no array                    | offset 0"
+                "text/csv              | 1d                          | row 1, column 1: found \"1d\", expected a number"
             })
     void whatIsWrongIsNamed(String type, String body, String message) throws Exception {
         var response = doubled.invoke(body.replace('~', '\n'), "Content-Type", type);
@@ -382,17 +381,6 @@ class TensorHandlerTest {
             assertThat(server.invoke("\t\n", "Content-Type", "application/json").body())
                     .isEqualTo("[[109.0]]");
         }
-    }
-
-    @Test
-    @Tag("INV-05")
-    void severalOutputsAreNoSingleArray() throws Exception {
-        var response = twoInputs.invoke("{\"left\": 1, \"right\": 2}", "Accept", "application/x-npy");
-        assertThat(response.statusCode()).isEqualTo(406);
-        assertThat(response.body()).contains("application/x-npz");
-        assertThat(doubled.invoke("[[1], [1, 2]]", "Accept", "application/x-npy")
-                        .body())
-                .contains("the predictions have different shapes");
     }
 
     @Test

@@ -229,6 +229,24 @@ class NumpyTensorsTest {
         }
     }
 
+    @Test
+    @Tag("INV-05")
+    void severalOutputsAreNoSingleArray() throws Exception {
+        var response = twoInputs.invoke("{\"left\": 1, \"right\": 2}", "Accept", "application/x-npy");
+        assertThat(response.statusCode()).isEqualTo(406);
+        assertThat(response.body()).contains("application/x-npz");
+        assertThat(doubled.invoke("[[1], [1, 2]]", "Accept", "application/x-npy")
+                        .body())
+                .contains("the predictions have different shapes");
+    }
+
+    @Test
+    void whatIsNoArrayIsNamed() throws Exception {
+        var response = doubled.invoke("no array", "Content-Type", "application/x-npy");
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+        assertThat(response.body()).contains("offset 0");
+    }
+
     private static Path artifact(String name, String file, String modelJson) throws Exception {
         var artifact = Files.createDirectory(directory.resolve(name));
         Files.copy(TestArtifact.TORCHSCRIPT.resolve(file), artifact.resolve(file));
