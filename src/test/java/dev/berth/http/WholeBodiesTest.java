@@ -158,7 +158,7 @@ class WholeBodiesTest {
         var environment =
                 Map.of("SAGEMAKER_MAX_REQUEST_SIZE", "0", "BERTH_MODEL_DIR", "model-artifact", "INSTANCE_TYPE", "cpu");
         try (var other = ServeProcess.start(environment, command).awaitReady()) {
-            for (var fits : List.of(12 << 20, 50 << 20)) {
+            for (var fits : List.of(12 << 20, 120 << 20)) {
                 var request = HttpRequest.newBuilder(other.uri("/invocations"))
                         .POST(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(new byte[fits])))
                         .build();
