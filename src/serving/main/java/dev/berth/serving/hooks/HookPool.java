@@ -15,12 +15,12 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -55,10 +55,6 @@ public final class HookPool implements AutoCloseable {
     private static final int MOST_WAITING = 2000;
 
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-
-    /// On the timer's own thread: hooks may have all others of the common pool.
-    private static final Executor SOON =
-            CompletableFuture.delayedExecutor(PATIENCE_NANOS, TimeUnit.NANOSECONDS, Runnable::run);
 
     private static final ThreadLocal<HookPool.Run<?>> CURRENT = new ThreadLocal<>();
 
@@ -165,7 +161,10 @@ public final class HookPool implements AutoCloseable {
                 lane.running.add(lane.waiting.removeFirst());
             }
             if (!lane.waiting.isEmpty() && !lane.growsSoon) {
-                SOON.execute(() -> grow(lane));
+                Thread.ofVirtual().name("berth-hook-watch").start(() -> {
+                    LockSupport.parkNanos(PATIENCE_NANOS);
+                    grow(lane);
+                });
                 lane.growsSoon = true;
             }
         } catch (OutOfMemoryError e) {
