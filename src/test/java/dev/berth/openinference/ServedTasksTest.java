@@ -1,8 +1,10 @@
 package dev.berth.openinference;
 
 import static dev.berth.testing.Infer.body;
+import static dev.berth.testing.Infer.element;
 import static dev.berth.testing.Infer.json;
 import static dev.berth.testing.Infer.outputs;
+import static dev.berth.testing.Infer.sendBinary;
 import static dev.berth.testing.Infer.tree;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,15 +12,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.testing.TestServer;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
@@ -32,7 +27,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ServedTasksTest {
 
     private static final Path TASKS = Path.of("src/test/resources/tasks");
-    private static final String LENGTH = "Inference-Header-Content-Length";
 
     @ParameterizedTest
     @CsvSource({
@@ -87,7 +81,7 @@ class ServedTasksTest {
                 var raw = element(picture());
                 var header = """
             {"inputs": [{"name": "image", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": %d%s}}]}""".formatted(raw.length, type);
-                var response = inferBinary(server, "model", header, raw);
+                var response = sendBinary(server, "model", header, raw);
                 assertThat(tree(new String(response.body(), StandardCharsets.UTF_8))
                                 .at("/outputs/0/data"))
                         .isEqualTo(asText.at("/0/data"));
@@ -99,27 +93,5 @@ class ServedTasksTest {
         var picture = new ByteArrayOutputStream();
         ImageIO.write(new BufferedImage(8, 8, BufferedImage.TYPE_INT_RGB), "png", picture);
         return picture.toByteArray();
-    }
-
-    private static HttpResponse<byte[]> inferBinary(TestServer server, String model, String header, byte[] raw)
-            throws Exception {
-        var json = header.getBytes(StandardCharsets.UTF_8);
-        var body = Arrays.copyOf(json, json.length + raw.length);
-        System.arraycopy(raw, 0, body, json.length, raw.length);
-        return server.send(
-                HttpRequest.newBuilder(server.uri("/v2/models/" + model + "/infer"))
-                        .header("Content-Type", "application/octet-stream")
-                        .header(LENGTH, Integer.toString(json.length))
-                        .POST(BodyPublishers.ofByteArray(body))
-                        .build(),
-                BodyHandlers.ofByteArray());
-    }
-
-    private static byte[] element(byte[] bytes) {
-        return ByteBuffer.allocate(4 + bytes.length)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(bytes.length)
-                .put(bytes)
-                .array();
     }
 }

@@ -7,6 +7,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
@@ -14,6 +18,8 @@ import java.util.stream.Collectors;
 public final class Infer {
 
     private static final ObjectMapper JSON = new ObjectMapper();
+
+    public static final String LENGTH = "Inference-Header-Content-Length";
 
     private Infer() {}
 
@@ -60,5 +66,29 @@ public final class Infer {
         assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
         assertThat(tree(response.body()).properties()).hasSize(1);
         assertThat(tree(response.body()).path("error").asText()).contains(message);
+    }
+
+    /// Sends what stands behind the header in the body as it is.
+    public static HttpResponse<byte[]> sendBinary(TestServer server, String model, String header, byte[] raw)
+            throws Exception {
+        var json = header.getBytes(StandardCharsets.UTF_8);
+        var body = Arrays.copyOf(json, json.length + raw.length);
+        System.arraycopy(raw, 0, body, json.length, raw.length);
+        return server.send(
+                HttpRequest.newBuilder(server.uri("/v2/models/" + model + "/infer"))
+                        .header("Content-Type", "application/octet-stream")
+                        .header(LENGTH, Integer.toString(json.length))
+                        .POST(BodyPublishers.ofByteArray(body))
+                        .build(),
+                BodyHandlers.ofByteArray());
+    }
+
+    /// A text or bytes among raw contents: the length stands in front.
+    public static byte[] element(byte[] bytes) {
+        return ByteBuffer.allocate(4 + bytes.length)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(bytes.length)
+                .put(bytes)
+                .array();
     }
 }

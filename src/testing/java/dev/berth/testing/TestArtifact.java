@@ -23,6 +23,11 @@ public final class TestArtifact {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Pattern SHAPE = Pattern.compile("(\\d+)x(\\d+)\\.pt");
 
+    /// For [#tensors], of `sum-and-product.pt`.
+    public static final String TWO_INPUTS = """
+      {"format": 1, "files": [{"path": "sum-and-product.pt"}], "outputs": ["product", "sum"],
+       "inputs": ["left", {"name": "right", "type": "int64"}]}""";
+
     private TestArtifact() {}
 
     /// An artifact that takes any shape.
@@ -45,6 +50,18 @@ public final class TestArtifact {
                         .put("sequence", Integer.parseInt(shape.group(2)));
             }
         });
+    }
+
+    /// An artifact of tensors in a new directory below `parent`.
+    ///
+    /// @param modelJson null: it has none
+    public static Path tensors(Path parent, String name, String file, String modelJson) throws IOException {
+        var artifact = Files.createDirectory(parent.resolve(name));
+        Files.copy(TORCHSCRIPT.resolve(file), artifact.resolve(file));
+        if (modelJson != null) {
+            Files.writeString(artifact.resolve("model.json"), modelJson);
+        }
+        return artifact;
     }
 
     private static Path write(Path directory, Consumer<ObjectNode> change) throws IOException {

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 /// those of other models.
 ///
 /// Nothing here waits for predictions: the caller that has submitted records decides how long to wait.
-/// Predictors run on the workers' threads.
+/// Predictors run on the threads of the [WorkerPool].
 public final class Batcher<I, O> implements AutoCloseable {
 
     /// How long [#close] waits for workers: native code may never end.
@@ -22,6 +22,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     final BatchQueue<I, O> queue;
     private final List<Worker<I, O>> workers = new ArrayList<>();
     private final ModelMetrics metrics;
+    private final WorkerPool pool;
     private final Supplier<Duration> expectedWait;
 
     /// Opens a predictor for each worker, one after another on the calling thread, and serves as soon
@@ -39,6 +40,7 @@ public final class Batcher<I, O> implements AutoCloseable {
             LongSupplier clock,
             ModelMetrics metrics)
             throws Exception {
+        this.pool = pool;
         this.metrics = metrics;
         this.queue = new BatchQueue<>(predictor, this::wake, limits, clock, metrics);
         this.expectedWait = queue::expectedWait;
@@ -79,12 +81,11 @@ public final class Batcher<I, O> implements AutoCloseable {
         return queue.workers();
     }
 
-    /// Has workers look at what they have taken, where that has changed, and another one at what waits:
-    /// the first one that is idle and has room, with a free place if there is one. So requests that come
-    /// one at a time are all the same worker's, whose data is in the caches. One that has been woken is
-    /// idle no more, so that the next call wakes another. The lock is held.
+    /// Has workers look at what they have taken, which may have changed, and another one at what waits:
+    /// the first one that is idle and has room, with a free thread if there is one. One that begins a
+    /// turn is idle no more, so that the next call wakes another. The lock is held.
     private void wake() {
-        workers.stream().filter(Worker::isLate).forEach(Worker::wake);
+        workers.stream().filter(Worker::isHolding).forEach(Worker::wake);
         workers.stream()
                 .filter(Worker::isNeeded)
                 .min(Comparator.comparing(worker -> !worker.hasFreePlace()))
@@ -112,7 +113,6 @@ public final class Batcher<I, O> implements AutoCloseable {
             queue.close();
             workers.forEach(Worker::retire);
         });
-        workers.forEach(Worker::close);
         try {
             long deadline = System.nanoTime() + JOIN.toNanos();
             for (var worker : workers) {
@@ -120,6 +120,8 @@ public final class Batcher<I, O> implements AutoCloseable {
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
+        } finally {
+            pool.renew();
         }
     }
 

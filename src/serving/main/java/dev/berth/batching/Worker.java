@@ -3,19 +3,18 @@ package dev.berth.batching;
 import dev.berth.error.Unsaid;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.locks.Condition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/// One worker of a model: a thread that has its [Runner] take turns as long as there is something to
-/// do. The thread ends when there was nothing for long, and a new one begins when there is.
+/// One worker of a model: it has its [Runner] take turns on the threads of the [WorkerPool] as long as
+/// there is something to do.
 final class Worker<I, O> {
 
-    /// After how long without anything to do the thread ends.
-    static final Duration IDLE = Duration.ofMinutes(1);
-
-    /// How long a turn may keep a place that other models wait for.
+    /// How long a turn may keep a thread that other models wait for.
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private static final Logger log = LoggerFactory.getLogger(Worker.class);
@@ -23,26 +22,24 @@ final class Worker<I, O> {
     private final Runner<I, O> runner;
     private final BatchQueue<I, O> queue;
     private final WorkerPool pool;
-    private final Condition woken;
 
     // All that follows is guarded by the lock of the queue.
 
-    /// Null where there is none, for it has had nothing to do.
+    private final Condition ended;
+
+    /// Whether its turn has begun, or will when a thread is free.
+    private boolean isInTurn;
+
+    /// Of its turn; null before that begins and after.
     private Thread thread;
 
-    /// Whether it waits for something to do, or has no thread.
-    private boolean isIdle = true;
+    private long since;
 
-    /// Until when it waits where nobody wakes it.
-    private long waitsUntil;
+    /// Where another thread goes on in place of that of its turn; null: nowhere.
+    private WorkerPool.Place replaced;
 
-    /// Whether it waits for one of the places of the [WorkerPool].
-    private boolean waitsForPlace;
-
-    /// Whether it has one.
-    private boolean hasPlace;
-
-    private long placeSince;
+    /// Looks again when something that waits is to begin.
+    private Future<?> later = CompletableFuture.completedFuture(null);
 
     /// Whether a prediction does not end.
     private boolean isStuck;
@@ -56,105 +53,75 @@ final class Worker<I, O> {
         this.runner = runner;
         this.queue = queue;
         this.pool = pool;
-        this.woken = queue.lock.newCondition();
+        this.ended = queue.lock.newCondition();
     }
 
     /// Whether it is idle and could take of what waits.
     boolean isNeeded() {
-        return isIdle && !isRetired && runner.canTake();
+        return !isInTurn && !isRetired && runner.canTake();
     }
 
-    /// Whether it is idle for longer than what it has taken can wait: a reader has room again, or a
-    /// request has ended.
-    boolean isLate() {
-        return isIdle && !isRetired && runner.takenRipeInNanos() < waitsUntil - queue.now();
+    /// Whether it is idle, and holds what may go on: a reader has room again, or a request has ended.
+    boolean isHolding() {
+        return !isInTurn && !isRetired && !runner.taken.isEmpty();
     }
 
     boolean hasFreePlace() {
         return pool.isFree(runner.worker);
     }
 
-    private long ripeInNanos() {
-        return isRetired ? Long.MAX_VALUE : runner.ripeInNanos();
-    }
-
+    /// Begins a turn, or looks again when there is something to do.
     void wake() {
-        if (thread == null) {
-            thread = Thread.ofPlatform()
-                    .name("berth-worker-" + runner.worker)
-                    .daemon()
-                    .inheritInheritableThreadLocals(false)
-                    .start(this::live);
-        } else {
-            woken.signal();
-        }
-        isIdle = false;
-    }
-
-    private void live() {
-        pool.onStart.run();
-        MDC.setContextMap(runner.logContext());
-        while (awaitWork()) {
-            if (!pool.enter(runner.worker)) {
-                continue;
-            }
-            queue.locked(() -> {
-                waitsForPlace = false;
-                // One that was meant to end the wait.
-                Thread.interrupted();
-                hasPlace = true;
-                placeSince = queue.now();
-            });
-            try {
-                runner.predictWhatWaits();
-            } catch (Throwable e) {
-                queue.metrics.caught(e);
-                log.error("{}: worker {} can't predict any more", queue.metrics.model(), runner.worker, Unsaid.of(e));
-                queue.locked(() -> lose(e));
-            } finally {
-                queue.locked(this::leave);
-            }
+        long ripe = runner.ripeInNanos();
+        later.cancel(false);
+        if (ripe <= 0) {
+            pool.execute(runner.worker, this::turn);
+            isInTurn = true;
+        } else if (ripe < Long.MAX_VALUE) {
+            later = pool.executeIn(ripe, () -> queue.locked(this::wakeIfIdle));
         }
     }
 
-    /// Waits until there is something to do; false: the thread is to end.
-    private boolean awaitWork() {
-        queue.lock.lock();
-        try {
-            waitsForPlace = false;
-            long idle = IDLE.toNanos();
-            while (!isRetired) {
-                long ripe = ripeInNanos();
-                boolean hasNothing = ripe == Long.MAX_VALUE;
-                if (ripe <= 0) {
-                    waitsForPlace = true;
-                    return true;
-                }
-                isIdle = true;
-                if (hasNothing && idle <= 0) {
-                    thread = null;
-                    return false;
-                }
-                long time = hasNothing ? idle : ripe;
-                waitsUntil = queue.now() + time;
-                try {
-                    long left = woken.awaitNanos(time);
-                    idle = hasNothing ? left : idle;
-                } catch (InterruptedException _) {
-                    // A batch is interrupted while it runs and at no other time: this is a predictor's doing
-                    // and means nothing.
-                }
-                isIdle = false;
-            }
-        } finally {
-            queue.lock.unlock();
+    private void wakeIfIdle() {
+        if (!isInTurn && !isRetired) {
+            wake();
         }
-        runner.close();
-        queue.locked(() -> {
-            leave();
-            thread = null;
+    }
+
+    private void turn() {
+        var begun = queue.locked(() -> {
+            if (isRetired) {
+                return false;
+            }
+            thread = Thread.currentThread();
+            since = queue.now();
+            return true;
         });
-        return false;
+        if (!begun) {
+            return;
+        }
+        MDC.setContextMap(runner.logContext());
+        try {
+            runner.predictWhatWaits();
+        } catch (Throwable e) {
+            queue.metrics.caught(e);
+            log.error("{}: worker {} can't predict any more", queue.metrics.model(), runner.worker, Unsaid.of(e));
+            queue.locked(() -> lose(e));
+        } finally {
+            if (!queue.locked(this::endTurn)) {
+                free();
+            }
+            MDC.clear();
+        }
+    }
+
+    /// @return false: it has retired, and its predictor is to be closed before it leaves
+    private boolean endTurn() {
+        if (!isRetired) {
+            leave();
+            wake();
+        }
+        return !isRetired;
     }
 
     /// Its predictor is of no use any more: all that it has taken fails, and with the last worker every
@@ -166,19 +133,25 @@ final class Worker<I, O> {
     }
 
     private void leave() {
-        leavePlace();
+        if (replaced != null) {
+            replaced.replace(-1);
+            replaced = null;
+        }
         if (isStuck) {
             isStuck = false;
             pool.stuck.decrementAndGet();
             queue.countStuck(-1);
             count(queue.noWorkers());
         }
+        isInTurn = false;
+        thread = null;
+        ended.signalAll();
     }
 
-    private void leavePlace() {
-        if (hasPlace) {
-            hasPlace = false;
-            pool.leave(runner.worker);
+    private void leaveThread() {
+        if (replaced == null) {
+            replaced = pool.place(runner.worker);
+            replaced.replace(1);
         }
     }
 
@@ -193,19 +166,19 @@ final class Worker<I, O> {
         }
     }
 
-    /// Begins to serve. The lock is held, as in what follows but [#close] and [#join].
+    /// Begins to serve. The lock is held, as in what follows but [#join].
     void start() {
         count("");
     }
 
-    /// Leaves its place to other models where its turn takes long, be that one prediction, the records of
-    /// a failed batch one by one, or the end of a stream. A prediction that has not ended `grace` after
+    /// Has another thread go on where its turn takes long, be that one prediction, the records of a
+    /// failed batch one by one, or the end of a stream. A prediction that has not ended `grace` after
     /// the deadline of all its requests is stuck: its worker counts as lost until it ends.
     ///
     /// @return its thread, where it is stuck and was not known to be
     Optional<Thread> findStuck(Duration grace) {
-        if (hasPlace && queue.now() - placeSince >= PATIENCE.toNanos()) {
-            leavePlace();
+        if (thread != null && queue.now() - since >= PATIENCE.toNanos()) {
+            leaveThread();
         }
         if (isStuck || !queue.isOverdue(runner.worker, grace)) {
             return Optional.empty();
@@ -219,46 +192,54 @@ final class Worker<I, O> {
         pool.stuck.incrementAndGet();
         queue.countStuck(1);
         count(queue.noWorkers());
-        leavePlace();
+        leaveThread();
     }
 
-    /// Takes no more.
+    /// Takes no more. Its predictor is closed at the end of its turn, or on a thread that waits for no turn
+    /// of others.
     void retire() {
         isRetired = true;
         count("");
-        woken.signal();
-        if (waitsForPlace) {
-            thread.interrupt();
+        later.cancel(false);
+        if (thread == null) {
+            thread = pool.start(this::free);
         }
     }
 
-    /// Closes the predictor of a worker that has retired, unless its thread will.
+    private void free() {
+        runner.close();
+        queue.locked(this::leave);
+    }
+
+    /// Closes the predictor of a worker that has never begun to serve.
     void close() {
-        if (queue.locked(() -> thread) == null) {
-            runner.close();
-        }
+        runner.close();
     }
 
-    /// Waits for the thread of a worker that has retired, which closes the predictor. One that has not
+    /// Waits for the turn of a worker that has retired, which closes the predictor. One that has not
     /// ended after `time` is left behind.
     void join(Duration time) throws InterruptedException {
-        var ending = queue.locked(() -> thread);
-        if (ending != null && !ending.join(time)) {
-            log.warn(
-                    "{}: worker {} still runs {} s after it was told to end; it is left behind",
-                    queue.metrics.model(),
-                    runner.worker,
-                    time.toSeconds());
-            queue.locked(() -> {
-                if (!isStuck && thread != null && ending.isAlive()) {
-                    giveUp();
-                }
-            });
+        queue.lock.lock();
+        try {
+            for (long left = time.toNanos(); thread != null && left > 0; left = ended.awaitNanos(left)) {
+                // It may have ended.
+            }
+        } finally {
+            queue.lock.unlock();
         }
+        queue.locked(() -> {
+            if (thread != null && !isStuck) {
+                log.warn(
+                        "{}: worker {} still runs {} s after it was told to end; it is left behind",
+                        queue.metrics.model(),
+                        runner.worker,
+                        time.toSeconds());
+                giveUp();
+            }
+        });
     }
 
     boolean hasEnded() {
-        var ending = queue.locked(() -> thread);
-        return ending == null || !ending.isAlive();
+        return queue.locked(() -> thread == null);
     }
 }

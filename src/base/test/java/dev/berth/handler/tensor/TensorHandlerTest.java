@@ -1,5 +1,6 @@
 package dev.berth.handler.tensor;
 
+import static dev.berth.testing.TestArtifact.TWO_INPUTS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -23,10 +24,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// TorchScript files that are served without a line of code, over HTTP. `trace/fixtures.py` makes
 /// the files.
 class TensorHandlerTest {
-
-    private static final String TWO_INPUTS = """
-      {"format": 1, "files": [{"path": "sum-and-product.pt"}], "outputs": ["product", "sum"],
-       "inputs": ["left", {"name": "right", "type": "int64"}]}""";
 
     @TempDir
     private static Path directory;
@@ -513,12 +510,7 @@ class TensorHandlerTest {
     }
 
     private static Path artifact(String name, String file, String modelJson) throws Exception {
-        var artifact = Files.createDirectory(directory.resolve(name));
-        Files.copy(TestArtifact.TORCHSCRIPT.resolve(file), artifact.resolve(file));
-        if (modelJson != null) {
-            Files.writeString(artifact.resolve("model.json"), modelJson);
-        }
-        return artifact;
+        return TestArtifact.tensors(directory, name, file, modelJson);
     }
 
     private static void assertStartFails(Path artifact, String... problems) throws Exception {

@@ -1,12 +1,16 @@
 package dev.berth.openinference;
 
+import static dev.berth.testing.Infer.LENGTH;
 import static dev.berth.testing.Infer.assertError;
 import static dev.berth.testing.Infer.body;
+import static dev.berth.testing.Infer.element;
 import static dev.berth.testing.Infer.json;
 import static dev.berth.testing.Infer.outputs;
 import static dev.berth.testing.Infer.request;
 import static dev.berth.testing.Infer.send;
+import static dev.berth.testing.Infer.sendBinary;
 import static dev.berth.testing.Infer.tree;
+import static dev.berth.testing.TestArtifact.TWO_INPUTS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -28,14 +32,12 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
@@ -51,11 +53,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// `/v2` of a real server: tensors and texts, in JSON and as bytes.
 @Timeout(300)
 class OpenInferenceTest {
-
-    private static final String LENGTH = "Inference-Header-Content-Length";
-    private static final String TWO_INPUTS = """
-      {"format": 1, "files": [{"path": "sum-and-product.pt"}], "outputs": ["product", "sum"],
-       "inputs": ["left", {"name": "right", "type": "int64"}]}""";
 
     @TempDir
     private static Path directory;
@@ -80,12 +77,7 @@ class OpenInferenceTest {
     }
 
     private static Path artifact(String name, String file, String modelJson) throws Exception {
-        var artifact = Files.createDirectory(directory.resolve(name));
-        Files.copy(TestArtifact.TORCHSCRIPT.resolve(file), artifact.resolve(file));
-        if (modelJson != null) {
-            Files.writeString(artifact.resolve("model.json"), modelJson);
-        }
-        return artifact;
+        return TestArtifact.tensors(directory, name, file, modelJson);
     }
 
     @Test
@@ -217,7 +209,7 @@ class OpenInferenceTest {
         var header = """
         {"parameters": {"binary_data_output": true}, "inputs": [{"name": "values", "datatype": "%s", "shape": [2],
          "parameters": {"binary_data_size": %d}}]}""".formatted(datatype, raw.length);
-        var response = inferBinary(doubled, "model", header, raw);
+        var response = sendBinary(doubled, "model", header, raw);
         int length = Integer.parseInt(response.headers().firstValue(LENGTH).orElseThrow());
         assertThat(response.headers().firstValue("Content-Type")).contains("application/octet-stream");
         assertThat(tree(new String(response.body(), 0, length, StandardCharsets.UTF_8)))
@@ -281,7 +273,7 @@ class OpenInferenceTest {
         both.writeBytes(question);
         both.writeBytes(context);
         var response =
-                inferBinary(questions, "answers", """
+                sendBinary(questions, "answers", """
         {"outputs": [{"name": "answer", "parameters": {"binary_data": true}}],
          "inputs": [{"name": "question", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": %d}},
                     {"name": "context", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": %d}}]}""".formatted(question.length, context.length), both.toByteArray());
@@ -438,7 +430,7 @@ class OpenInferenceTest {
             })
     void bytesThatAreWrongAreNamed(String datatype, String bytes, String message) throws Exception {
         var raw = HexFormat.of().parseHex(bytes);
-        var response = inferBinary(doubled, "model", """
+        var response = sendBinary(doubled, "model", """
         {"inputs": [{"name": "values", "datatype": "%s", "shape": [1], "parameters": {"binary_data_size": %d}}]}""".formatted(datatype, raw.length), raw);
         assertThat(response.statusCode()).isEqualTo(400);
         assertThat(new String(response.body(), StandardCharsets.UTF_8)).contains(message);
@@ -446,7 +438,7 @@ class OpenInferenceTest {
 
     @Test
     void bytesOfNoInputAreRefused() throws Exception {
-        var response = inferBinary(doubled, "model", "{\"inputs\": []}", new byte[3]);
+        var response = sendBinary(doubled, "model", "{\"inputs\": []}", new byte[3]);
         assertThat(new String(response.body(), StandardCharsets.UTF_8))
                 .contains("body: found 3 bytes that belong to no input");
         for (var length : List.of("99", "x", "-1")) {
@@ -603,27 +595,5 @@ class OpenInferenceTest {
                 large) {
             assertThat(doubled.get("/v2").statusCode()).isEqualTo(200);
         }
-    }
-
-    private static byte[] element(byte[] bytes) {
-        return ByteBuffer.allocate(4 + bytes.length)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(bytes.length)
-                .put(bytes)
-                .array();
-    }
-
-    private static HttpResponse<byte[]> inferBinary(TestServer server, String model, String header, byte[] raw)
-            throws Exception {
-        var json = header.getBytes(StandardCharsets.UTF_8);
-        var body = Arrays.copyOf(json, json.length + raw.length);
-        System.arraycopy(raw, 0, body, json.length, raw.length);
-        return server.send(
-                HttpRequest.newBuilder(server.uri("/v2/models/" + model + "/infer"))
-                        .header("Content-Type", "application/octet-stream")
-                        .header(LENGTH, Integer.toString(json.length))
-                        .POST(BodyPublishers.ofByteArray(body))
-                        .build(),
-                BodyHandlers.ofByteArray());
     }
 }

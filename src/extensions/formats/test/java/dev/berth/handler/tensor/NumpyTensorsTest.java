@@ -1,5 +1,6 @@
 package dev.berth.handler.tensor;
 
+import static dev.berth.testing.TestArtifact.TWO_INPUTS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.content.Npy;
@@ -26,10 +27,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Arrays of NumPy to models of tensors and back, over HTTP. `TensorHandlerTest` has the other types.
 class NumpyTensorsTest {
-
-    private static final String TWO_INPUTS = """
-      {"format": 1, "files": [{"path": "sum-and-product.pt"}], "outputs": ["product", "sum"],
-       "inputs": ["left", {"name": "right", "type": "int64"}]}""";
 
     private static final List<ElementType> NUMBERS = Arrays.stream(ElementType.values())
             .filter(type -> type != ElementType.STRING)
@@ -248,12 +245,7 @@ class NumpyTensorsTest {
     }
 
     private static Path artifact(String name, String file, String modelJson) throws Exception {
-        var artifact = Files.createDirectory(directory.resolve(name));
-        Files.copy(TestArtifact.TORCHSCRIPT.resolve(file), artifact.resolve(file));
-        if (modelJson != null) {
-            Files.writeString(artifact.resolve("model.json"), modelJson);
-        }
-        return artifact;
+        return TestArtifact.tensors(directory, name, file, modelJson);
     }
 
     private static void assertJson(TestServer server, String body, String answer) throws Exception {
