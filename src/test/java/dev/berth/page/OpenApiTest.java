@@ -14,7 +14,7 @@ import dev.berth.http.Serving;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.hooks.HookLimits;
+import dev.berth.serving.hooks.HookThreads;
 import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.many.Served;
@@ -82,7 +82,7 @@ class OpenApiTest {
                         .start();
                 var many = TestServer.ofDirectory(models).start();
                 var metrics = new ServingMetrics()) {
-            var hooks = HookLimits.ofOneModel();
+            var hooks = HookThreads.ofOneModel();
             assertThat(described(one))
                     .isEqualTo(registered(
                             Map.of("BERTH_METRICS_PATH", "/numbers", "BERTH_CLIENT_PATHS", "false"),
@@ -119,7 +119,7 @@ class OpenApiTest {
 
     /// What Javalin has, so that a route that is not among the [Paths] is found too.
     private static SortedSet<String> registered(
-            Map<String, String> environment, Served served, HookLimits hooks, ServingMetrics metrics) {
+            Map<String, String> environment, Served served, HookThreads hooks, ServingMetrics metrics) {
         var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
         var health = new Health(metrics, hooks, Optional::empty, List::of, Duration.ofHours(1));
         var serving = new Serving(served, health);

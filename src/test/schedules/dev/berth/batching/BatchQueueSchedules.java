@@ -83,10 +83,10 @@ class BatchQueueSchedules {
             try (var model = new Model("words", Serving.pool(1))) {
                 assertThat(model.ask(LONG, "a")).containsExactly("A");
                 long start = Interleavings.now();
-                Thread.sleep(WorkerPool.IDLE.minusMillis(2));
+                Thread.sleep(SharedThreads.IDLE.minusMillis(2));
                 assertThat(model.ask(LONG, "b")).containsExactly("B");
                 assertThat(Interleavings.now() - start)
-                        .isLessThan(WorkerPool.IDLE.plusSeconds(1).toNanos());
+                        .isLessThan(SharedThreads.IDLE.plusSeconds(1).toNanos());
             }
         });
     }

@@ -43,7 +43,7 @@ final class Serving implements AutoCloseable {
     }
 
     static WorkerPool pool(int workers) {
-        return new WorkerPool(Collections.nCopies(workers, new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), () -> {});
+        return new WorkerPool(Collections.nCopies(workers, new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)));
     }
 
     /// One worker, batches of up to four records, room for six requests.

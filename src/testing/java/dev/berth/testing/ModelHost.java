@@ -1,15 +1,15 @@
 package dev.berth.testing;
 
 import dev.berth.batching.BatchLimits;
+import dev.berth.batching.WorkerPool;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.ModelPlan;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.FirstRequest;
-import dev.berth.serving.hooks.HookLimits;
+import dev.berth.serving.hooks.HookThreads;
 import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.sessions.SessionRoom;
@@ -25,7 +25,7 @@ public final class ModelHost implements AutoCloseable {
     public static final List<Accelerator> CPU = List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE));
 
     private final ServingMetrics metrics = new ServingMetrics();
-    private final Workers workers = Workers.on(CPU);
+    private final WorkerPool workers = new WorkerPool(CPU);
     private final List<ModelStore> stores = new ArrayList<>();
 
     public ModelStore store(ModelStore.Loader loader) {
@@ -34,7 +34,7 @@ public final class ModelHost implements AutoCloseable {
 
     /// @param patience how long a load may take
     public ModelStore store(ModelStore.Loader loader, Duration patience) {
-        stores.add(new ModelStore(HookLimits.ofSeveralModels(), metrics, loader, patience, Duration.ofSeconds(10)));
+        stores.add(new ModelStore(HookThreads.ofSeveralModels(), metrics, loader, patience, Duration.ofSeconds(10)));
         return stores.getLast();
     }
 

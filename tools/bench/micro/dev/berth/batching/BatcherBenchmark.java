@@ -57,7 +57,7 @@ public class BatcherBenchmark extends Defaults {
         var cpu = new Accelerator.Cpu(2, CpuProfile.ADAPTIVE);
         batcher = new Batcher<>(
                 "the echo",
-                new WorkerPool(List.of(cpu, cpu), () -> {}),
+                new WorkerPool(List.of(cpu, cpu)),
                 new BatchLimits(1, 16_384, Duration.ZERO, 100, Duration.ZERO),
                 _ -> new Echo(),
                 System::nanoTime,

@@ -41,7 +41,10 @@ class RequestWayTest {
         var file = directory.resolve("way.jfr");
         try (var server = TestServer.with(new TextHandler()).start();
                 var recording = new Recording()) {
-            assertAnswers(server);
+            for (int i = 0; i < 20; i++) {
+                // Until all threads are there.
+                assertAnswers(server);
+            }
             recording.enable("jdk.MethodTrace").with("filter", filter()).with("threshold", "0 ns");
             recording.start();
             assertAnswers(server);

@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.batching.WorkerPool;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Devices;
 import dev.berth.engine.Engine;
@@ -10,7 +11,6 @@ import dev.berth.hooks.Accelerator;
 import dev.berth.memory.Footprint;
 import dev.berth.memory.HostMemory;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.Workers;
 import dev.berth.serving.many.ModelRoom;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.sessions.SessionRoom;
@@ -28,7 +28,7 @@ final class ArtifactLoader implements ModelStore.Loader {
     private static final Logger log = LoggerFactory.getLogger(ArtifactLoader.class);
 
     /// What all models share.
-    private record Place(Devices devices, Workers workers, ModelRoom room) {}
+    private record Place(Devices devices, WorkerPool workers, ModelRoom room) {}
 
     private final ServerConfig config;
     private final SessionRoom sessions;
@@ -40,11 +40,11 @@ final class ArtifactLoader implements ModelStore.Loader {
     }
 
     /// Chooses the devices and the workers. Until then, loads wait.
-    Workers prepare() throws Exception {
+    WorkerPool prepare() throws Exception {
         try {
             var devices = Deployment.prepared(Deployment.devices(config, Machine.current()), config, Engine.ALL);
             log.info("accelerators: {} ({})", devices.accelerators(), devices.origin());
-            var workers = Workers.on(Deployment.workers(config, devices));
+            var workers = new WorkerPool(Deployment.workers(config, devices));
             var accelerators = workers.accelerators();
             var room = new ModelRoom(
                     this::loadFitting,

@@ -5,6 +5,7 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
+import dev.berth.batching.WorkerPool;
 import dev.berth.config.ServerConfig;
 import dev.berth.config.SessionConfig;
 import dev.berth.engine.Devices;
@@ -16,7 +17,6 @@ import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.serving.ModelPlan;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.sessions.SessionRoom;
 import java.io.IOException;
@@ -116,7 +116,7 @@ public record Deployment(
     }
 
     /// See [ServedModel#load].
-    public void load(ServedModel model, Workers workers, SessionRoom sessions) throws Exception {
+    public void load(ServedModel model, WorkerPool workers, SessionRoom sessions) throws Exception {
         model.load(new ModelPlan<>(directory, hooks.handler(), workers, limits, first, sessions));
     }
 

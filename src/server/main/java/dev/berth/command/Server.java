@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.batching.WorkerPool;
 import dev.berth.config.HttpConfig;
 import dev.berth.config.MetricsConfig;
 import dev.berth.config.MultiModelConfig;
@@ -12,8 +13,7 @@ import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.Workers;
-import dev.berth.serving.hooks.HookLimits;
+import dev.berth.serving.hooks.HookThreads;
 import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.ModelDirectory;
 import dev.berth.serving.many.ModelStore;
@@ -54,7 +54,7 @@ public final class Server implements AutoCloseable {
     private final FutureTask<Void> ready;
 
     /// Null until the devices are known.
-    private volatile Workers workers;
+    private volatile WorkerPool workers;
 
     /// Starts to listen and to load the model of the artifact with the hooks that it asks for; or to
     /// wait for models.
@@ -76,13 +76,13 @@ public final class Server implements AutoCloseable {
                 .map(exporter -> exporter.get().start(config, metrics::snapshots, Logging::print))
                 .flatMap(Optional::stream)
                 .toList();
-        HookLimits hooks;
+        HookThreads hooks;
         Supplier<Optional<String>> probe;
         Callable<Void> start;
         var many = config.multiModel();
         if (own.isEmpty() && (many.enabled() || config.model().watch())) {
             // Models that come and go, or versions of one. /ping ignores a single model's failure.
-            hooks = HookLimits.ofSeveralModels();
+            hooks = HookThreads.ofSeveralModels();
             var loader = new ArtifactLoader(config);
             var store = new ModelStore(
                     hooks,
@@ -102,7 +102,7 @@ public final class Server implements AutoCloseable {
             probe = this::problemOfAll;
             start = () -> prepare(loader);
         } else {
-            hooks = HookLimits.ofOneModel();
+            hooks = HookThreads.ofOneModel();
             var model = new ServedModel(Served.NAME, hooks, metrics);
             this.directory = Optional.empty();
             this.served = new Served.One(model);
@@ -210,7 +210,7 @@ public final class Server implements AutoCloseable {
         log.info(
                 "ready for {}: {} workers",
                 config.model().watch() ? "edits" : "models",
-                workers.pool().size());
+                workers.accelerators().size());
         return null;
     }
 
@@ -223,7 +223,7 @@ public final class Server implements AutoCloseable {
                     deployment.devices().accelerators(),
                     deployment.devices().origin());
             deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
-            workers = Workers.on(deployment.workers());
+            workers = new WorkerPool(deployment.workers());
             deployment.load(model, workers, Deployment.sessions(config));
             log.info("ready: {} workers, {}", deployment.workers().size(), deployment.limits());
             return null;
@@ -239,7 +239,7 @@ public final class Server implements AutoCloseable {
         if (workers == null || (!ready.isDone() && served.many().isPresent())) {
             return Optional.of("the server is starting");
         }
-        if (!workers.pool().isHealthy()) {
+        if (!workers.isHealthy()) {
             return Optional.of("predictFn does not end on any of the threads that run it");
         }
         return served.problem();

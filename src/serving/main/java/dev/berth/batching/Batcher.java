@@ -45,7 +45,7 @@ public final class Batcher<I, O> implements AutoCloseable {
         this.queue = new BatchQueue<>(predictor, this::wake, limits, clock, metrics);
         this.expectedWait = queue::expectedWait;
         try {
-            for (int number = 0; number < pool.size(); number++) {
+            for (int number = 0; number < pool.accelerators().size(); number++) {
                 workers.add(new Worker<>(new Runner<>(number, factory.open(number), predictor, queue), queue, pool));
             }
         } catch (Throwable e) {
@@ -94,7 +94,7 @@ public final class Batcher<I, O> implements AutoCloseable {
 
     /// Looks for workers whose prediction has not ended `grace` after the deadline of all its
     /// requests. They count as lost for this model until it ends; with the last one, every open
-    /// request fails. One whose turn takes long leaves its place to other models.
+    /// request fails.
     ///
     /// @return the threads of those that were not known before
     public List<Thread> findStuck(Duration grace) {

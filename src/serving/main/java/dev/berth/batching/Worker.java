@@ -14,9 +14,6 @@ import org.slf4j.MDC;
 /// there is something to do.
 final class Worker<I, O> {
 
-    /// How long a turn may keep a thread that other models wait for.
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
-
     private static final Logger log = LoggerFactory.getLogger(Worker.class);
 
     private final Runner<I, O> runner;
@@ -27,16 +24,11 @@ final class Worker<I, O> {
 
     private final Condition ended;
 
-    /// Whether its turn has begun, or will when a thread is free.
-    private boolean isInTurn;
+    /// Its turn, which has begun or will when a thread is free; null: it is idle.
+    private SharedThreads.Task turn;
 
-    /// Of its turn; null before that begins and after.
+    /// That closes its predictor, or of its turn; null before that begins and after.
     private Thread thread;
-
-    private long since;
-
-    /// Where another thread goes on in place of that of its turn; null: nowhere.
-    private WorkerPool.Place replaced;
 
     /// Looks again when something that waits is to begin.
     private Future<?> later = CompletableFuture.completedFuture(null);
@@ -58,16 +50,16 @@ final class Worker<I, O> {
 
     /// Whether it is idle and could take of what waits.
     boolean isNeeded() {
-        return !isInTurn && !isRetired && runner.canTake();
+        return turn == null && !isRetired && runner.canTake();
     }
 
     /// Whether it is idle, and holds what may go on: a reader has room again, or a request has ended.
     boolean isHolding() {
-        return !isInTurn && !isRetired && !runner.taken.isEmpty();
+        return turn == null && !isRetired && !runner.taken.isEmpty();
     }
 
     boolean hasFreePlace() {
-        return pool.isFree(runner.worker);
+        return pool.threads(runner.worker).hasPlace();
     }
 
     /// Begins a turn, or looks again when there is something to do.
@@ -75,26 +67,24 @@ final class Worker<I, O> {
         long ripe = runner.ripeInNanos();
         later.cancel(false);
         if (ripe <= 0) {
-            pool.execute(runner.worker, this::turn);
-            isInTurn = true;
+            turn = pool.threads(runner.worker).execute(this::takeTurn);
         } else if (ripe < Long.MAX_VALUE) {
             later = pool.executeIn(ripe, () -> queue.locked(this::wakeIfIdle));
         }
     }
 
     private void wakeIfIdle() {
-        if (!isInTurn && !isRetired) {
+        if (turn == null && !isRetired) {
             wake();
         }
     }
 
-    private void turn() {
+    private void takeTurn() {
         var begun = queue.locked(() -> {
             if (isRetired) {
                 return false;
             }
             thread = Thread.currentThread();
-            since = queue.now();
             return true;
         });
         if (!begun) {
@@ -133,26 +123,15 @@ final class Worker<I, O> {
     }
 
     private void leave() {
-        if (replaced != null) {
-            replaced.replace(-1);
-            replaced = null;
-        }
         if (isStuck) {
             isStuck = false;
             pool.stuck.decrementAndGet();
             queue.countStuck(-1);
             count(queue.noWorkers());
         }
-        isInTurn = false;
+        turn = null;
         thread = null;
         ended.signalAll();
-    }
-
-    private void leaveThread() {
-        if (replaced == null) {
-            replaced = pool.place(runner.worker);
-            replaced.replace(1);
-        }
     }
 
     /// Has itself counted if it can predict, and counted out if it can't.
@@ -171,15 +150,11 @@ final class Worker<I, O> {
         count("");
     }
 
-    /// Has another thread go on where its turn takes long, be that one prediction, the records of a
-    /// failed batch one by one, or the end of a stream. A prediction that has not ended `grace` after
+    /// A prediction that has not ended `grace` after
     /// the deadline of all its requests is stuck: its worker counts as lost until it ends.
     ///
     /// @return its thread, where it is stuck and was not known to be
     Optional<Thread> findStuck(Duration grace) {
-        if (thread != null && queue.now() - since >= PATIENCE.toNanos()) {
-            leaveThread();
-        }
         if (isStuck || !queue.isOverdue(runner.worker, grace)) {
             return Optional.empty();
         }
@@ -192,7 +167,9 @@ final class Worker<I, O> {
         pool.stuck.incrementAndGet();
         queue.countStuck(1);
         count(queue.noWorkers());
-        leaveThread();
+        if (turn != null) {
+            turn.leavePlace();
+        }
     }
 
     /// Takes no more. Its predictor is closed at the end of its turn, or on a thread that waits for no turn

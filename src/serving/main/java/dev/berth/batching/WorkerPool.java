@@ -2,15 +2,13 @@ package dev.berth.batching;
 
 import dev.berth.hooks.Accelerator;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -24,25 +22,23 @@ public final class WorkerPool {
     /// How many predictions may not end before the process should be replaced.
     private static final int MOST_STUCK = 32;
 
-    /// After how long without anything to do a thread ends.
-    static final Duration IDLE = Duration.ofMinutes(1);
+    /// How long a worker may keep a place that other models wait for.
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     /// By the numbers of workers.
     private final List<Accelerator> accelerators;
 
     private final ThreadFactory factory;
 
-    /// Guarded by the monitor.
-    private final Map<Accelerator, Place> places = new HashMap<>();
+    private final Map<Accelerator, SharedThreads> threads = new HashMap<>();
 
     private final ScheduledThreadPoolExecutor timer;
 
     /// How many predictions do not end.
     final AtomicInteger stuck = new AtomicInteger();
 
-    /// @param accelerators one for each place
-    /// @param onStart run first by each thread
-    public WorkerPool(List<Accelerator> accelerators, Runnable onStart) {
+    /// @param accelerators one for each worker of a model
+    public WorkerPool(List<Accelerator> accelerators) {
         if (accelerators.isEmpty()) {
             throw new IllegalArgumentException("workers: found none, expected at least 1");
         }
@@ -53,19 +49,25 @@ public final class WorkerPool {
                 .inheritInheritableThreadLocals(false)
                 .factory();
         this.factory = task -> threads.newThread(() -> {
-            onStart.run();
+            if (accelerators.getFirst() instanceof Accelerator.Cpu) {
+                ThreadPriority.lower();
+            }
             task.run();
         });
+        for (var accelerator : this.accelerators) {
+            int places = Collections.frequency(this.accelerators, accelerator);
+            this.threads.computeIfAbsent(accelerator, _ -> new SharedThreads(places, PATIENCE, factory));
+        }
         this.timer = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().name("berth-worker-timer").daemon().factory());
-        timer.setKeepAliveTime(IDLE.toSeconds(), TimeUnit.SECONDS);
+        timer.setKeepAliveTime(SharedThreads.IDLE.toSeconds(), TimeUnit.SECONDS);
         timer.allowCoreThreadTimeOut(true);
         timer.setRemoveOnCancelPolicy(true);
     }
 
-    /// The number of workers that a model has.
-    public int size() {
-        return accelerators.size();
+    /// One for each worker of a model.
+    public List<Accelerator> accelerators() {
+        return accelerators;
     }
 
     /// Whether so few predictions do not end that models may go on.
@@ -73,11 +75,11 @@ public final class WorkerPool {
         return stuck.get() < MOST_STUCK;
     }
 
-    /// Has a worker take its turn when a thread is free.
+    /// Where the turns of a worker take place.
     ///
     /// @param worker its number
-    synchronized void execute(int worker, Runnable turn) {
-        place(worker).threads.execute(turn);
+    SharedThreads threads(int worker) {
+        return threads.get(accelerators.get(worker));
     }
 
     /// Has something done on a thread of its own.
@@ -92,55 +94,8 @@ public final class WorkerPool {
         return timer.schedule(action, nanos, TimeUnit.NANOSECONDS);
     }
 
-    /// Whether a thread waits for something to do, or could be made.
-    synchronized boolean isFree(int worker) {
-        return place(worker).isFree();
-    }
-
-    /// Where the turns of a worker take place from now on.
-    synchronized Place place(int worker) {
-        return places.computeIfAbsent(accelerators.get(worker), this::newPlace);
-    }
-
-    private Place newPlace(Accelerator accelerator) {
-        return new Place((int) accelerators.stream().filter(accelerator::equals).count());
-    }
-
-    /// Has all turns that have not begun take place on new threads: those that there are keep what hooks
-    /// have left in thread-local variables.
-    synchronized void renew() {
-        places.replaceAll((accelerator, old) -> {
-            var renewed = newPlace(accelerator);
-            var waiting = new ArrayList<Runnable>();
-            old.threads.getQueue().drainTo(waiting);
-            old.threads.shutdown();
-            waiting.forEach(renewed.threads::execute);
-            return renewed;
-        });
-    }
-
-    /// The threads of one accelerator.
-    final class Place {
-        private final int most;
-        private final ThreadPoolExecutor threads;
-
-        private Place(int most) {
-            this.most = most;
-            this.threads = new ThreadPoolExecutor(
-                    most, most, IDLE.toSeconds(), TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
-            threads.allowCoreThreadTimeOut(true);
-        }
-
-        private boolean isFree() {
-            return threads.getActiveCount() < most;
-        }
-
-        /// Has another thread go on in place of one whose turn takes long, or with -1 no more.
-        synchronized void replace(int more) {
-            int size = threads.getCorePoolSize() + more;
-            threads.setMaximumPoolSize(Math.max(size, threads.getCorePoolSize()));
-            threads.setCorePoolSize(size);
-            threads.setMaximumPoolSize(size);
-        }
+    /// Has all turns that have not begun take place on new threads, as [SharedThreads#renew] says.
+    void renew() {
+        threads.values().forEach(SharedThreads::renew);
     }
 }

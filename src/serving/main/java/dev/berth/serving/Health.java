@@ -2,7 +2,7 @@ package dev.berth.serving;
 
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.serving.hooks.HookLimits;
+import dev.berth.serving.hooks.HookThreads;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Optional;
@@ -26,7 +26,7 @@ public final class Health implements AutoCloseable {
 
     private final ServingMetrics metrics;
     private final HeapWatch heap;
-    private final HookLimits hooks;
+    private final HookThreads hooks;
     private final Supplier<Optional<String>> ofModels;
     private final Supplier<Collection<ServedModel>> models;
     private final Duration grace;
@@ -40,7 +40,7 @@ public final class Health implements AutoCloseable {
     /// @param grace how long a hook may run after the deadline of its request
     public Health(
             ServingMetrics metrics,
-            HookLimits hooks,
+            HookThreads hooks,
             Supplier<Optional<String>> ofModels,
             Supplier<Collection<ServedModel>> models,
             Duration grace) {

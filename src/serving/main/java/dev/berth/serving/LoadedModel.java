@@ -6,10 +6,10 @@ import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.metrics.ModelMetrics;
-import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.hooks.HookPredictor;
 import dev.berth.serving.hooks.HookStepper;
+import dev.berth.serving.hooks.HookThreads;
 import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.LoadException;
 import dev.berth.serving.hooks.Rehearsal;
@@ -35,13 +35,13 @@ final class LoadedModel<M, I, O> {
     /// Loads the model on every worker, and returns when all of them are warm.
     ///
     /// @throws LoadException when a hook fails
-    LoadedModel(ModelPlan<M, I, O> plan, HookLimits limits, ModelMetrics metrics) throws Exception {
+    LoadedModel(ModelPlan<M, I, O> plan, HookThreads limits, ModelMetrics metrics) throws Exception {
         this.plan = plan;
         this.hooks = new Hooks<>(plan.handler(), metrics.ofHooks);
         this.pool = new HookPool(hooks, limits, metrics);
         this.metrics = metrics;
-        this.batcher = new Batcher<>(
-                hooks.predicting(), plan.workers().pool(), plan.limits(), this::open, System::nanoTime, metrics);
+        this.batcher =
+                new Batcher<>(hooks.predicting(), plan.workers(), plan.limits(), this::open, System::nanoTime, metrics);
         try {
             // Asked once and not for each request, none of which it can hold up then.
             this.facts = new ModelFacts(

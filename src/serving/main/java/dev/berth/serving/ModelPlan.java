@@ -1,6 +1,7 @@
 package dev.berth.serving;
 
 import dev.berth.batching.BatchLimits;
+import dev.berth.batching.WorkerPool;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.sessions.SessionRoom;
@@ -16,7 +17,7 @@ import java.nio.file.Path;
 public record ModelPlan<M, I, O>(
         Path directory,
         InferenceHandler<M, I, O> handler,
-        Workers workers,
+        WorkerPool workers,
         BatchLimits limits,
         FirstRequest first,
         SessionRoom sessions) {}

@@ -10,7 +10,7 @@ import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.HookFailure;
-import dev.berth.serving.hooks.HookLimits;
+import dev.berth.serving.hooks.HookThreads;
 import dev.berth.serving.hooks.InFlight;
 import dev.berth.serving.sessions.SessionStore;
 import java.time.Duration;
@@ -60,7 +60,7 @@ public final class ServedModel {
     private static final Logger log = LoggerFactory.getLogger(ServedModel.class);
 
     private final String name;
-    private final HookLimits hooks;
+    private final HookThreads hooks;
     private final InFlight inFlight = new InFlight();
 
     /// Those that wait until it is loaded.
@@ -73,7 +73,7 @@ public final class ServedModel {
     /// Run by the first that closes the model. Whether nothing was left open.
     private final FutureTask<Boolean> freed = new FutureTask<>(this::free);
 
-    public ServedModel(String name, HookLimits hooks, ServingMetrics metrics) {
+    public ServedModel(String name, HookThreads hooks, ServingMetrics metrics) {
         this.name = name;
         this.hooks = hooks;
         this.metrics = metrics;

@@ -90,7 +90,7 @@ class HookPoolSchedules {
     private static final class Pool implements AutoCloseable {
         private final ModelMetrics metrics = METRICS.ofModel("words");
         final HookPool pool =
-                new HookPool(new Hooks<>(new TextHandler(), metrics.ofHooks), HookLimits.ofOneModel(), metrics);
+                new HookPool(new Hooks<>(new TextHandler(), metrics.ofHooks), HookThreads.ofOneModel(), metrics);
 
         HookPool.Run<?> start(Duration time, boolean large, Runnable hook) {
             return pool.start("inputFn", Deadline.in(time, Interleavings::now), Map.of(), large, _ -> {

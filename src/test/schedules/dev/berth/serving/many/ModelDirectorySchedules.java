@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Caller;
+import dev.berth.batching.ThreadPriority;
 import dev.berth.batching.WorkerPool;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -24,11 +25,9 @@ import dev.berth.serving.Dialect;
 import dev.berth.serving.ModelPlan;
 import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.ThreadPriority;
-import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
-import dev.berth.serving.hooks.HookLimits;
+import dev.berth.serving.hooks.HookThreads;
 import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.Interleavings;
@@ -127,8 +126,8 @@ class ModelDirectorySchedules {
 
         final ModelDirectory directory;
         final ManyModels served;
-        private final HookLimits hooks = HookLimits.ofSeveralModels();
-        private final Workers workers = new Workers(CPU, new WorkerPool(CPU, () -> {}));
+        private final HookThreads hooks = HookThreads.ofSeveralModels();
+        private final WorkerPool workers = new WorkerPool(CPU);
         private final int room;
         private final Path root;
 

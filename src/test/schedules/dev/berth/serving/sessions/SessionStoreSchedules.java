@@ -12,8 +12,8 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookThreads;
 import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.LoadException;
 import dev.berth.testing.Interleavings;
@@ -139,7 +139,7 @@ class SessionStoreSchedules {
             handler = new Handler(timeToLive);
             var metrics = METRICS.ofModel("words");
             var hooks = new Hooks<>(handler, metrics.ofHooks);
-            pool = new HookPool(hooks, HookLimits.ofOneModel(), metrics);
+            pool = new HookPool(hooks, HookThreads.ofOneModel(), metrics);
             store = new SessionStore(handler, pool, hooks, room, metrics);
         }
 

@@ -32,7 +32,7 @@ class HookPoolTest {
         try (var metrics = new ServingMetrics();
                 var pool = new HookPool(
                         new Hooks<>(new TextHandler(), Metrics.current()),
-                        HookLimits.ofOneModel(),
+                        HookThreads.ofOneModel(),
                         metrics.ofModel("words"))) {
             for (int i = 0; i < MOST + 2000; i++) {
                 // Until all threads are there, it may be full before.

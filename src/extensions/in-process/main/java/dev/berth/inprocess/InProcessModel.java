@@ -1,6 +1,7 @@
 package dev.berth.inprocess;
 
 import dev.berth.batching.Caller;
+import dev.berth.batching.WorkerPool;
 import dev.berth.command.Deployment;
 import dev.berth.command.StartException;
 import dev.berth.config.Configuration;
@@ -18,10 +19,9 @@ import dev.berth.serving.Call;
 import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookThreads;
 import dev.berth.serving.many.Served;
 import dev.berth.telemetry.RequestTrace;
 import java.io.ByteArrayInputStream;
@@ -39,16 +39,16 @@ public final class InProcessModel implements AutoCloseable {
 
     private final Duration timeout;
     private final ServingMetrics metrics = new ServingMetrics();
-    private final ServedModel model = new ServedModel(Served.NAME, HookLimits.ofOneModel(), metrics);
+    private final ServedModel model = new ServedModel(Served.NAME, HookThreads.ofOneModel(), metrics);
     private final ProcessMemory memory = ProcessMemory.ofThisProcess();
     private final Deployment deployment;
-    private final Workers workers;
+    private final WorkerPool workers;
 
     private InProcessModel(ServerConfig config, int cores) throws Exception {
         timeout = config.batching().timeout();
         try {
             deployment = Deployment.plan(config, Machine.current().withProcessors(cores));
-            workers = Workers.on(deployment.workers());
+            workers = new WorkerPool(deployment.workers());
             deployment.load(model, workers, Deployment.sessions(config));
         } catch (Throwable e) {
             close();

@@ -1,5 +1,6 @@
 package dev.berth.serving.hooks;
 
+import dev.berth.batching.SharedThreads;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.error.Unsaid;
@@ -15,28 +16,22 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/// Where the hooks of one model run, but for `predictFn`: on platform threads of its own, so that
-/// those of one that hangs are not missed by the others. The deadline is kept by the thread that
-/// waits for a hook.
+/// Where the hooks of one model run, but for `predictFn`: on threads that all models share. The deadline is
+/// kept by the thread that waits for a hook.
 ///
-/// Hooks of large requests have a lane of their own, so small requests always find a thread. In each
-/// lane two hooks more than there are cores run at first, because more of them take the cores from
-/// each other. Hooks may wait for other services, so there is one more for each hook that has waited
-/// for [#PATIENCE_NANOS], up to [#MOST], until none runs.
+/// Hooks of large requests have a lane of their own, so small requests always find a thread. A lane hands
+/// the threads a few hooks at a time, so models take turns, and has at most [#MOST] of them run at once.
 ///
-/// A hook leaves its place to another one while it waits for memory, and when it is stuck: it was
+/// A hook makes room for another one while it waits for memory, and when it is stuck: it was
 /// interrupted at its deadline and still runs long after that. When too many are stuck, the model
 /// runs no more until one ends.
 ///
@@ -46,41 +41,24 @@ public final class HookPool implements AutoCloseable {
 
     private static final int MOST = 32;
 
-    private static final int USUAL = Math.min(MOST, Runtime.getRuntime().availableProcessors() + 2);
-
-    /// Hooks of a lane that have left their place, beside which others run.
+    /// Hooks of a lane beside which others run because they wait.
     private static final int MOST_AWAY = 128;
 
     /// In a lane. It is more than the queue of a model holds; beyond it, a request is rejected at once.
     private static final int MOST_WAITING = 2000;
-
-    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final ThreadLocal<HookPool.Run<?>> CURRENT = new ThreadLocal<>();
 
     private static final Logger log = LoggerFactory.getLogger(HookPool.class);
 
     private final Hooks<?, ?, ?> hooks;
-    private final HookLimits limits;
+    private final HookThreads threads;
     private final ModelMetrics metrics;
-
-    /// The lanes say how many there are.
-    private final ThreadPoolExecutor threads = new ThreadPoolExecutor(
-            0,
-            Integer.MAX_VALUE,
-            1,
-            TimeUnit.MINUTES,
-            new SynchronousQueue<>(),
-            Thread.ofPlatform()
-                    .name("berth-hook-", 0)
-                    .daemon()
-                    .inheritInheritableThreadLocals(false)
-                    .factory());
 
     private final Lane small = new Lane();
     private final Lane large = new Lane();
 
-    /// Counts the hooks that run, those left behind included.
+    /// Counts the hooks that run or will, those left behind included.
     public final InFlight inside = new InFlight();
 
     private final AtomicInteger stuck = new AtomicInteger();
@@ -96,29 +74,33 @@ public final class HookPool implements AutoCloseable {
     }
 
     /// The hooks of small or of large requests, guarded by the monitor of the pool.
-    private static final class Lane {
-        private final Set<Run<?>> running = new HashSet<>();
+    private final class Lane {
 
         /// In order of arrival.
         private final Deque<Run<?>> waiting = new ArrayDeque<>();
 
-        /// How many of those that run have left their place.
+        /// How many of them wait for a thread.
+        private int sent;
+
+        private final Set<Run<?>> running = new HashSet<>();
+
+        /// How many of those wait, or are stuck.
         private int away;
 
-        /// How many may run beside those.
-        private int most = USUAL;
-
-        private boolean growsSoon;
-
-        private boolean hasNext() {
-            return running.size() < most + Math.min(away, MOST_AWAY) && !waiting.isEmpty();
+        /// Sends the threads those whose turn it is.
+        private void dispatch() {
+            while (!waiting.isEmpty()
+                    && sent < HookThreads.PLACES
+                    && sent + running.size() < MOST + Math.min(away, MOST_AWAY)) {
+                waiting.removeFirst().send();
+            }
         }
     }
 
-    /// @param limits of all models of the process
-    public HookPool(Hooks<?, ?, ?> hooks, HookLimits limits, ModelMetrics metrics) {
+    /// @param threads of all models of the process
+    public HookPool(Hooks<?, ?, ?> hooks, HookThreads threads, ModelMetrics metrics) {
         this.hooks = hooks;
-        this.limits = limits;
+        this.threads = threads;
         this.metrics = metrics;
     }
 
@@ -142,8 +124,9 @@ public final class HookPool implements AutoCloseable {
                 throw ErrorType.OVERLOADED.because(
                         "%d requests wait for %s already; try again later".formatted(MOST_WAITING, hook));
             }
+            inside.enter();
             run.lane.waiting.add(run);
-            dispatch(run.lane);
+            run.lane.dispatch();
         }
         return run;
     }
@@ -153,58 +136,12 @@ public final class HookPool implements AutoCloseable {
         return start(hook, deadline, logContext, false, _ -> call.call());
     }
 
-    /// Gives a thread to each hook that has a place. The monitor is held.
-    private void dispatch(Lane lane) {
-        try {
-            while (lane.hasNext()) {
-                threads.execute(lane.waiting.getFirst());
-                lane.running.add(lane.waiting.removeFirst());
-            }
-            if (!lane.waiting.isEmpty() && !lane.growsSoon) {
-                Thread.ofVirtual().name("berth-hook-watch").start(() -> {
-                    LockSupport.parkNanos(PATIENCE_NANOS);
-                    grow(lane);
-                });
-                lane.growsSoon = true;
-            }
-        } catch (OutOfMemoryError e) {
-            // There is no memory for a thread. The hooks wait for those that there are.
-            metrics.caught(e);
-        }
-    }
-
-    private synchronized void grow(Lane lane) {
-        long late = lane.waiting.stream().takeWhile(Run::hasWaitedForLong).count();
-        lane.most = (int) Math.min(MOST, lane.most + late);
-        lane.growsSoon = false;
-        dispatch(lane);
-    }
-
-    /// The next hook for the thread of one that has ended.
-    private synchronized Optional<Run<?>> next(Run<?> ended) {
-        var lane = ended.lane;
-        lane.running.remove(ended);
-        lane.away -= ended.isAway ? 1 : 0;
-        if (ended.begun) {
-            inside.leave();
-        }
-        if (lane.running.isEmpty()) {
-            lane.most = USUAL;
-        }
-        if (!lane.hasNext()) {
-            return Optional.empty();
-        }
-        var next = lane.waiting.removeFirst();
-        lane.running.add(next);
-        return Optional.of(next);
-    }
-
     /// Says that the calling hook, if it is one, waits for memory or for its turn: another one may
     /// run in its place.
     public static void leavePlace() {
         var run = CURRENT.get();
         if (run != null) {
-            run.leave();
+            run.leavePlace();
         }
     }
 
@@ -213,7 +150,7 @@ public final class HookPool implements AutoCloseable {
     public void closeSession(Object session) {
         inside.enter();
         try {
-            threads.execute(() -> {
+            threads.shared.execute(() -> {
                 try {
                     hooks.close(session);
                 } catch (Throwable e) {
@@ -235,7 +172,7 @@ public final class HookPool implements AutoCloseable {
 
     private void countStuck(int more) {
         stuck.addAndGet(more);
-        limits.stuck.addAndGet(more);
+        threads.stuck.addAndGet(more);
         metrics.stuckHooks.addAndGet(more);
     }
 
@@ -250,7 +187,7 @@ public final class HookPool implements AutoCloseable {
         found.forEach(run -> {
             run.isStuck = true;
             countStuck(1);
-            run.leave();
+            run.leavePlace();
         });
         return found;
     }
@@ -258,10 +195,10 @@ public final class HookPool implements AutoCloseable {
     /// Why no more hooks run; nothing where they do.
     public Optional<String> problem() {
         int now = stuck.get();
-        return now < limits.ofModel
+        return now < threads.mostStuck
                 ? Optional.empty()
                 : Optional.of("%d hooks of %s do not end; it serves again when fewer than %d are left"
-                        .formatted(now, metrics.model(), limits.ofModel));
+                        .formatted(now, metrics.model(), threads.mostStuck));
     }
 
     /// @throws ServingException `NOT_READY` when no more hooks run
@@ -274,20 +211,21 @@ public final class HookPool implements AutoCloseable {
     /// Takes no more hooks. Those that it has still run, on threads that then end with whatever the
     /// hooks have left in thread-local variables.
     @Override
-    public synchronized void close() {
-        closed = true;
-        threads.setKeepAliveTime(0, TimeUnit.NANOSECONDS);
+    public void close() {
+        synchronized (this) {
+            closed = true;
+        }
+        threads.shared.renew();
     }
 
     /// One hook on its way: it waits for a thread, runs there, and may be cancelled, wait for memory,
     /// or be stuck.
-    public final class Run<T> implements Runnable {
+    public final class Run<T> {
 
         private final Lane lane;
         private final Deadline deadline;
         private final Map<String, String> logContext;
         private final Body<T> body;
-        private final long queuedAt = System.nanoTime();
 
         /// Completed when the hook has ended or will not run. Fails with [ServingException]s only.
         private final CompletableFuture<T> result = new CompletableFuture<>();
@@ -295,6 +233,7 @@ public final class HookPool implements AutoCloseable {
         private volatile String hook;
 
         // Guarded by the monitor of the pool.
+        private SharedThreads.Task task;
         private boolean begun;
         private boolean cancelled;
         private boolean isAway;
@@ -341,15 +280,17 @@ public final class HookPool implements AutoCloseable {
         /// @return what its caller is told where its time is over
         public ServingException cancel() {
             synchronized (HookPool.this) {
+                boolean isFirst = !cancelled;
                 cancelled = true;
                 if (thread != null) {
                     thread.interrupt();
                 }
                 var late = ErrorType.DEADLINE_EXCEEDED.because("the request's time ran out while "
                         + (begun ? hook + " ran" : "it waited for %s to run".formatted(hook)));
-                if (!begun) {
+                if (!begun && isFirst) {
                     lane.waiting.remove(this);
                     result.completeExceptionally(late);
+                    inside.leave();
                 }
                 return late;
             }
@@ -362,42 +303,50 @@ public final class HookPool implements AutoCloseable {
             }
         }
 
-        private boolean hasWaitedForLong() {
-            return System.nanoTime() - queuedAt > PATIENCE_NANOS;
-        }
-
         private boolean isOverdue(Duration grace) {
             return !isStuck && thread != null && deadline.nanosLeft() <= -grace.toNanos();
         }
 
-        private void leave() {
+        /// Makes room for another hook while it runs. The monitor is taken where it is not held.
+        private void leavePlace() {
             synchronized (HookPool.this) {
                 if (!isAway) {
                     isAway = true;
                     lane.away++;
-                    dispatch(lane);
+                    task.leavePlace();
+                    lane.dispatch();
                 }
             }
         }
 
-        /// On a thread of the pool, which goes on with hooks that wait.
-        @Override
-        public void run() {
-            for (Optional<Run<?>> next = Optional.of(this); next.isPresent(); next = next(next.get())) {
-                try {
-                    next.get().runBody();
-                } catch (Throwable e) {
-                    // There may be no memory to say how the hook failed. Its caller waits until the deadline.
-                    metrics.caught(e);
-                }
+        /// Has it run when there is a thread for it. The monitor is held.
+        private void send() {
+            try {
+                task = threads.shared.execute(this::run);
+                lane.sent++;
+            } catch (OutOfMemoryError e) {
+                metrics.caught(e);
+                result.completeExceptionally(HookFailure.inside(hook, e));
+                inside.leave();
             }
         }
 
-        private void runBody() {
+        private void run() {
             if (!begin()) {
                 var _ = cancel();
                 return;
             }
+            try {
+                runBody();
+            } catch (Throwable e) {
+                // There may be no memory to say how the hook failed. Its caller waits until the deadline.
+                metrics.caught(e);
+            } finally {
+                leave();
+            }
+        }
+
+        private void runBody() {
             CURRENT.set(this);
             MDC.setContextMap(logContext);
             T value = null;
@@ -421,11 +370,13 @@ public final class HookPool implements AutoCloseable {
 
         private boolean begin() {
             synchronized (HookPool.this) {
+                lane.sent--;
                 begun = !cancelled && !deadline.isOver();
                 if (begun) {
                     thread = Thread.currentThread();
-                    inside.enter();
+                    lane.running.add(this);
                 }
+                lane.dispatch();
                 return begun;
             }
         }
@@ -438,6 +389,16 @@ public final class HookPool implements AutoCloseable {
                 if (isStuck) {
                     countStuck(-1);
                 }
+            }
+        }
+
+        /// Its callers know what became of it.
+        private void leave() {
+            synchronized (HookPool.this) {
+                lane.running.remove(this);
+                lane.away -= isAway ? 1 : 0;
+                inside.leave();
+                lane.dispatch();
             }
         }
     }

@@ -1,14 +1,14 @@
 package dev.berth.serving.many;
 
 import dev.berth.artifact.code.Thrown;
+import dev.berth.batching.ThreadPriority;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.memory.NativeHeap;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.ThreadPriority;
-import dev.berth.serving.hooks.HookLimits;
+import dev.berth.serving.hooks.HookThreads;
 import dev.berth.serving.many.ModelVersion.Artifact;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -67,7 +67,7 @@ public final class ModelStore {
     static final int MOST = LOADS + 100;
 
     private final Semaphore turns = new Semaphore(LOADS, true);
-    private final HookLimits hooks;
+    private final HookThreads hooks;
     private final ServingMetrics metrics;
     private final Loader loader;
     private final Duration patience;
@@ -83,7 +83,7 @@ public final class ModelStore {
 
     /// @param patience how long a load or an unload may take
     /// @param drain how long requests of a model may still run that is unloaded
-    public ModelStore(HookLimits hooks, ServingMetrics metrics, Loader loader, Duration patience, Duration drain) {
+    public ModelStore(HookThreads hooks, ServingMetrics metrics, Loader loader, Duration patience, Duration drain) {
         this.hooks = hooks;
         this.metrics = metrics;
         this.loader = loader;

@@ -1,4 +1,4 @@
-package dev.berth.serving;
+package dev.berth.batching;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;

@@ -1,4 +1,4 @@
-package dev.berth.serving;
+package dev.berth.batching;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
