@@ -93,6 +93,11 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         }
     }
 
+    /// Has something done as soon as the lock is free. It is held.
+    void afterwards(Runnable action) {
+        afterwards.add(action);
+    }
+
     /// As the model's clock counts.
     long now() {
         return clock.getAsLong();

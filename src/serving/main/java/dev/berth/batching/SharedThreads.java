@@ -2,13 +2,15 @@ package dev.berth.batching;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
-import java.util.SequencedSet;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /// Threads that the tasks of all models share, in the order in which the tasks came: as many run at once as
 /// there are places.
@@ -17,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
 /// while others wait. So one that waits or hangs keeps nobody from running. How many tasks of a model may
 /// be here is for that model to bound.
 ///
-/// May be used by any thread. The monitor guards which tasks run.
+/// May be used by any thread. The monitor guards the number of places.
 public final class SharedThreads {
 
     /// After how long without anything to do a thread ends.
@@ -26,9 +28,9 @@ public final class SharedThreads {
     private final int places;
     private final long patience;
     private final ThreadFactory factory;
-    private final SequencedSet<Task> running = new LinkedHashSet<>();
-    private ThreadPoolExecutor threads;
-    private boolean isWatched;
+    private final Set<Task> running = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean isWatched = new AtomicBoolean();
+    private volatile ThreadPoolExecutor threads;
 
     /// @param patience for how long a task keeps a place that others wait for
     public SharedThreads(int places, Duration patience, ThreadFactory factory) {
@@ -40,103 +42,105 @@ public final class SharedThreads {
 
     private ThreadPoolExecutor newThreads() {
         var made = new ThreadPoolExecutor(
-                places, places, IDLE.toSeconds(), TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
+                places, places, IDLE.toSeconds(), TimeUnit.SECONDS, new LinkedTransferQueue<>(), factory);
         made.allowCoreThreadTimeOut(true);
+        // It was renewed meanwhile.
+        made.setRejectedExecutionHandler((task, _) -> threads.execute(task));
         return made;
     }
 
-    /// Has something run when there is a place for it.
+    /// Has something run when there is a place for it. No lock that it takes should be held, or its thread
+    /// waits for that at once.
     ///
+    /// @param action told what it runs as
     /// @throws OutOfMemoryError where there is no memory for a thread; it will not run then
-    public synchronized Task execute(Runnable action) {
-        var task = new Task(action);
-        threads.execute(task);
-        if (!isWatched && !threads.getQueue().isEmpty()) {
-            isWatched = true;
+    public void execute(Consumer<Task> action) {
+        threads.execute(new Task(action));
+        if (mustBeWatched()) {
             Thread.ofVirtual().name("berth-shared-threads").start(this::watch);
         }
-        return task;
+    }
+
+    private boolean mustBeWatched() {
+        return !threads.getQueue().isEmpty() && isWatched.compareAndSet(false, true);
     }
 
     /// Whether there is a place for one more.
-    synchronized boolean hasPlace() {
+    boolean hasPlace() {
         return running.size() < threads.getCorePoolSize();
     }
 
+    /// While tasks wait.
     private void watch() {
         do {
             LockSupport.parkNanos(patience);
-        } while (findLong());
-    }
-
-    /// @return whether tasks wait
-    private synchronized boolean findLong() {
-        isWatched = !threads.getQueue().isEmpty();
-        if (isWatched) {
             long before = System.nanoTime() - patience;
-            running.stream().takeWhile(task -> task.since - before <= 0).forEach(Task::leavePlace);
-        }
-        return isWatched;
+            if (!threads.getQueue().isEmpty()) {
+                running.stream().filter(task -> task.since - before <= 0).forEach(Task::leavePlace);
+            }
+            isWatched.set(false);
+        } while (mustBeWatched());
     }
 
     /// Has what comes from now on, or waits, run on new threads: those that there are keep what hooks have left
     /// in thread-local variables.
     public synchronized void renew() {
-        var waiting = new ArrayList<Runnable>();
-        threads.getQueue().drainTo(waiting);
-        threads.shutdown();
+        var old = threads;
         threads = newThreads();
+        old.shutdown();
+        var waiting = new ArrayList<Runnable>();
+        old.getQueue().drainTo(waiting);
         waiting.forEach(threads::execute);
     }
 
     /// Something that runs here, or will.
     public final class Task implements Runnable {
-        private final Runnable action;
-
-        // Guarded by the monitor.
+        private final Consumer<Task> action;
         private long since;
-        private ThreadPoolExecutor on;
-        private boolean hasLeft;
 
-        private Task(Runnable action) {
+        /// Where another one has its place; null: nowhere. Guarded by the monitor.
+        private ThreadPoolExecutor replaced;
+
+        private Task(Consumer<Task> action) {
             this.action = action;
         }
 
         /// By the threads alone.
         @Override
         public void run() {
-            synchronized (SharedThreads.this) {
-                since = System.nanoTime();
-                on = threads;
-                running.add(this);
-            }
+            since = System.nanoTime();
+            running.add(this);
             try {
-                action.run();
+                action.accept(this);
             } finally {
-                synchronized (SharedThreads.this) {
-                    running.remove(this);
-                    if (hasLeft) {
-                        resize(-1);
-                    }
-                }
+                running.remove(this);
+                takePlaceBack();
             }
         }
 
         /// Leaves its place to another while it runs.
         public void leavePlace() {
             synchronized (SharedThreads.this) {
-                if (!hasLeft && running.contains(this)) {
-                    hasLeft = true;
+                if (replaced == null && running.contains(this)) {
+                    replaced = threads;
                     resize(1);
                 }
             }
         }
 
+        private void takePlaceBack() {
+            synchronized (SharedThreads.this) {
+                if (replaced != null) {
+                    resize(-1);
+                }
+            }
+        }
+
         private void resize(int more) {
-            int size = on.getCorePoolSize() + more;
-            on.setMaximumPoolSize(Math.max(size, on.getCorePoolSize()));
-            on.setCorePoolSize(size);
-            on.setMaximumPoolSize(size);
+            int size = replaced.getCorePoolSize() + more;
+            replaced.setMaximumPoolSize(Math.max(size, replaced.getCorePoolSize()));
+            replaced.setCorePoolSize(size);
+            replaced.setMaximumPoolSize(size);
         }
     }
 }

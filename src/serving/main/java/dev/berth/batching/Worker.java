@@ -24,10 +24,13 @@ final class Worker<I, O> {
 
     private final Condition ended;
 
-    /// Its turn, which has begun or will when a thread is free; null: it is idle.
+    /// Whether its turn has begun, or will when a thread is free.
+    private boolean isInTurn;
+
+    /// Its turn, and the thread of that; null before it begins and after.
     private SharedThreads.Task turn;
 
-    /// That closes its predictor, or of its turn; null before that begins and after.
+    /// The same, or that which closes its predictor.
     private Thread thread;
 
     /// Looks again when something that waits is to begin.
@@ -50,12 +53,12 @@ final class Worker<I, O> {
 
     /// Whether it is idle and could take of what waits.
     boolean isNeeded() {
-        return turn == null && !isRetired && runner.canTake();
+        return !isInTurn && !isRetired && runner.canTake();
     }
 
     /// Whether it is idle, and holds what may go on: a reader has room again, or a request has ended.
     boolean isHolding() {
-        return turn == null && !isRetired && !runner.taken.isEmpty();
+        return !isInTurn && !isRetired && !runner.taken.isEmpty();
     }
 
     boolean hasFreePlace() {
@@ -67,23 +70,35 @@ final class Worker<I, O> {
         long ripe = runner.ripeInNanos();
         later.cancel(false);
         if (ripe <= 0) {
-            turn = pool.threads(runner.worker).execute(this::takeTurn);
+            isInTurn = true;
+            queue.afterwards(this::beginTurn);
         } else if (ripe < Long.MAX_VALUE) {
             later = pool.executeIn(ripe, () -> queue.locked(this::wakeIfIdle));
         }
     }
 
     private void wakeIfIdle() {
-        if (turn == null && !isRetired) {
+        if (!isInTurn && !isRetired) {
             wake();
         }
     }
 
-    private void takeTurn() {
+    private void beginTurn() {
+        try {
+            pool.threads(runner.worker).execute(this::takeTurn);
+        } catch (OutOfMemoryError e) {
+            // There is no memory for a thread. The next request that waits has it tried again.
+            queue.metrics.caught(e);
+            queue.locked(() -> isInTurn = false);
+        }
+    }
+
+    private void takeTurn(SharedThreads.Task task) {
         var begun = queue.locked(() -> {
             if (isRetired) {
                 return false;
             }
+            turn = task;
             thread = Thread.currentThread();
             return true;
         });
@@ -129,6 +144,7 @@ final class Worker<I, O> {
             queue.countStuck(-1);
             count(queue.noWorkers());
         }
+        isInTurn = false;
         turn = null;
         thread = null;
         ended.signalAll();

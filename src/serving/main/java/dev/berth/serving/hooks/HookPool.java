@@ -7,6 +7,7 @@ import dev.berth.error.Unsaid;
 import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
@@ -87,13 +88,10 @@ public final class HookPool implements AutoCloseable {
         /// How many of those wait, or are stuck.
         private int away;
 
-        /// Sends the threads those whose turn it is.
-        private void dispatch() {
-            while (!waiting.isEmpty()
+        private boolean hasNext() {
+            return !waiting.isEmpty()
                     && sent < HookThreads.PLACES
-                    && sent + running.size() < MOST + Math.min(away, MOST_AWAY)) {
-                waiting.removeFirst().send();
-            }
+                    && sent + running.size() < MOST + Math.min(away, MOST_AWAY);
         }
     }
 
@@ -115,7 +113,7 @@ public final class HookPool implements AutoCloseable {
             String hook, Deadline deadline, Map<String, String> logContext, boolean isLarge, Body<T> body) {
         requireThreads();
         var run = new Run<>(isLarge ? large : small, hook, deadline, logContext, body);
-        synchronized (this) {
+        change(run.lane, () -> {
             if (closed) {
                 throw ErrorType.NOT_READY.because("the model is stopping");
             }
@@ -126,14 +124,26 @@ public final class HookPool implements AutoCloseable {
             }
             inside.enter();
             run.lane.waiting.add(run);
-            run.lane.dispatch();
-        }
+        });
         return run;
     }
 
     /// Has a hook run that is no part of an invocation.
     public <T> Run<T> start(String hook, Deadline deadline, Map<String, String> logContext, Callable<T> call) {
         return start(hook, deadline, logContext, false, _ -> call.call());
+    }
+
+    /// Changes where hooks are, and has those run whose turn it is then: without the monitor, for which
+    /// their threads would wait.
+    private void change(Lane lane, Runnable change) {
+        var next = new ArrayList<Run<?>>(1);
+        synchronized (this) {
+            change.run();
+            for (; lane.hasNext(); lane.sent++) {
+                next.add(lane.waiting.removeFirst());
+            }
+        }
+        next.forEach(Run::send);
     }
 
     /// Says that the calling hook, if it is one, waits for memory or for its turn: another one may
@@ -150,7 +160,7 @@ public final class HookPool implements AutoCloseable {
     public void closeSession(Object session) {
         inside.enter();
         try {
-            threads.shared.execute(() -> {
+            threads.shared.execute(_ -> {
                 try {
                     hooks.close(session);
                 } catch (Throwable e) {
@@ -179,16 +189,17 @@ public final class HookPool implements AutoCloseable {
     /// Looks for hooks that still run `grace` after the deadline of their request.
     ///
     /// @return those that were not known before
-    public synchronized List<Run<?>> findStuck(Duration grace) {
-        var found = Stream.of(small, large)
-                .<Run<?>>flatMap(lane -> lane.running.stream())
-                .filter(run -> run.isOverdue(grace))
-                .toList();
-        found.forEach(run -> {
-            run.isStuck = true;
-            countStuck(1);
-            run.leavePlace();
-        });
+    public List<Run<?>> findStuck(Duration grace) {
+        List<Run<?>> found;
+        synchronized (this) {
+            found = Stream.of(small, large)
+                    .<Run<?>>flatMap(lane -> lane.running.stream())
+                    .filter(run -> run.isOverdue(grace))
+                    .toList();
+            found.forEach(run -> run.isStuck = true);
+            countStuck(found.size());
+        }
+        found.forEach(Run::leavePlace);
         return found;
     }
 
@@ -307,32 +318,33 @@ public final class HookPool implements AutoCloseable {
             return !isStuck && thread != null && deadline.nanosLeft() <= -grace.toNanos();
         }
 
-        /// Makes room for another hook while it runs. The monitor is taken where it is not held.
+        /// Makes room for another hook while it runs.
         private void leavePlace() {
-            synchronized (HookPool.this) {
-                if (!isAway) {
+            change(lane, () -> {
+                if (!isAway && thread != null) {
                     isAway = true;
                     lane.away++;
                     task.leavePlace();
-                    lane.dispatch();
                 }
-            }
+            });
         }
 
-        /// Has it run when there is a thread for it. The monitor is held.
+        /// Has it run when there is a thread for it.
         private void send() {
             try {
-                task = threads.shared.execute(this::run);
-                lane.sent++;
+                threads.shared.execute(this::run);
             } catch (OutOfMemoryError e) {
                 metrics.caught(e);
                 result.completeExceptionally(HookFailure.inside(hook, e));
+                synchronized (HookPool.this) {
+                    lane.sent--;
+                }
                 inside.leave();
             }
         }
 
-        private void run() {
-            if (!begin()) {
+        private void run(SharedThreads.Task on) {
+            if (!begin(on)) {
                 var _ = cancel();
                 return;
             }
@@ -368,17 +380,17 @@ public final class HookPool implements AutoCloseable {
             }
         }
 
-        private boolean begin() {
-            synchronized (HookPool.this) {
+        private boolean begin(SharedThreads.Task on) {
+            change(lane, () -> {
                 lane.sent--;
                 begun = !cancelled && !deadline.isOver();
                 if (begun) {
+                    task = on;
                     thread = Thread.currentThread();
                     lane.running.add(this);
                 }
-                lane.dispatch();
-                return begun;
-            }
+            });
+            return begun;
         }
 
         /// No interrupt for this hook comes after.
@@ -394,12 +406,11 @@ public final class HookPool implements AutoCloseable {
 
         /// Its callers know what became of it.
         private void leave() {
-            synchronized (HookPool.this) {
+            change(lane, () -> {
                 lane.running.remove(this);
                 lane.away -= isAway ? 1 : 0;
                 inside.leave();
-                lane.dispatch();
-            }
+            });
         }
     }
 }
