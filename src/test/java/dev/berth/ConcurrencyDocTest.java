@@ -40,7 +40,7 @@ class ConcurrencyDocTest {
 
     @Test
     void everyClassWithLocksIsNamed() {
-        assertNamed(LOCK, "WorkerPool", "Leftovers");
+        assertNamed(LOCK, "SharedThreads", "Leftovers");
     }
 
     @Test
