@@ -32,6 +32,9 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
 
     private static final int LENGTH_OFFSET = 8;
 
+    /// As in version 1.0. Later ones have longer headers for structured types alone.
+    private static final int LONGEST_HEADER = 65_535;
+
     /// NumPy lets the data begin at a multiple of this, and leaves room for a first dimension of so
     /// many digits.
     private static final int ALIGNMENT = 64;
@@ -53,20 +56,15 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
     ///   run the sender's code.
     public static Tensor read(byte[] bytes) {
         var header = header(bytes);
-        var source = ByteBuffer.wrap(bytes, header.dataOffset(), bytes.length - header.dataOffset())
-                .slice();
+        int dataOffset = header.dataOffset();
+        var source =
+                ByteBuffer.wrap(bytes, dataOffset, bytes.length - dataOffset).slice();
         long expected = (long) header.size() * header.type().bytes();
         if (source.limit() != expected) {
-            throw new BadInputException("offset %d: found %d bytes of data, expected %d for %s of %s"
-                    .formatted(
-                            header.dataOffset(),
-                            source.limit(),
-                            expected,
-                            Excerpt.quoted(Arrays.toString(header.shape())),
-                            Excerpt.quoted(header.type().name())));
+            throw bad(dataOffset, source.limit() + " bytes of data", expected + " as the header says");
         }
         if (header.type().element() == ElementType.BOOL) {
-            checkBooleans(source, header.dataOffset());
+            checkBooleans(source, dataOffset);
         }
         boolean inOrder = !header.columnMajor() || header.shape().length < 2;
         var data = (inOrder && header.type().isPlain()) || header.size() == 0 ? source : converted(source, header);
@@ -130,40 +128,50 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
     private static NpyHeader header(byte[] bytes) {
         int matching = Arrays.mismatch(bytes, MAGIC);
         if (matching >= 0 && matching < MAGIC.length) {
-            throw new BadInputException("offset %d: found %s, expected \\x93NUMPY, with which an .npy file begins"
-                    .formatted(
-                            matching,
-                            matching == bytes.length ? "the end" : "the byte 0x%02x".formatted(bytes[matching])));
+            throw bad(
+                    matching,
+                    matching == bytes.length ? "the end" : "the byte 0x%02x".formatted(bytes[matching]),
+                    "\\x93NUMPY, with which an .npy file begins");
         }
+        int start = LENGTH_OFFSET + Short.BYTES;
+        need(start, bytes);
         var buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-        need(LENGTH_OFFSET, bytes);
-        int major = bytes[VERSION_OFFSET] & 0xff;
-        int minor = bytes[VERSION_OFFSET + 1] & 0xff;
-        if (major < 1 || major > 3 || minor != 0) {
-            throw new BadInputException("offset %d: found the version %d.%d, expected 1.0, 2.0 or 3.0"
-                    .formatted(VERSION_OFFSET, major, minor));
+        long length = Short.toUnsignedLong(buffer.getShort(LENGTH_OFFSET));
+        int version = buffer.getShort(VERSION_OFFSET);
+        if (version == 2 || version == 3) {
+            start = LENGTH_OFFSET + Integer.BYTES;
+            need(start, bytes);
+            length = Integer.toUnsignedLong(buffer.getInt(LENGTH_OFFSET));
+        } else if (version != 1) {
+            throw bad(
+                    VERSION_OFFSET,
+                    "the version %d.%d".formatted(version & 0xff, version >> 8 & 0xff),
+                    "1.0, 2.0 or 3.0");
         }
-        int textOffset = LENGTH_OFFSET + (major == 1 ? Short.BYTES : Integer.BYTES);
-        need(textOffset, bytes);
-        long length = major == 1
-                ? Short.toUnsignedLong(buffer.getShort(LENGTH_OFFSET))
-                : Integer.toUnsignedLong(buffer.getInt(LENGTH_OFFSET));
-        need(textOffset + length, bytes);
-        return NpyHeader.read(bytes, textOffset, textOffset + (int) length);
+        if (length > LONGEST_HEADER) {
+            throw bad(LENGTH_OFFSET, "a header of %d bytes".formatted(length), "at most " + LONGEST_HEADER);
+        }
+        need(start + length, bytes);
+        // The few characters beyond ASCII that version 3.0 allows stand in field names only, which are
+        // refused anyway.
+        var text = new String(bytes, start, (int) length, StandardCharsets.ISO_8859_1);
+        return NpyHeader.read(text, start + (int) length);
     }
 
     private static void need(long count, byte[] bytes) {
         if (bytes.length < count) {
-            throw new BadInputException(
-                    "offset %d: found the end, expected a header up to offset %d".formatted(bytes.length, count));
+            throw bad(bytes.length, "the end", "a header up to offset " + count);
         }
+    }
+
+    private static BadInputException bad(int offset, String found, String expected) {
+        return new BadInputException("offset %d: found %s, expected %s".formatted(offset, found, expected));
     }
 
     private static void checkBooleans(ByteBuffer source, int dataOffset) {
         for (int i = 0; i < source.limit(); i++) {
             if ((source.get(i) & ~1) != 0) {
-                throw new BadInputException("offset %d: found the byte 0x%02x, expected 0 or 1 for a bool"
-                        .formatted(dataOffset + i, source.get(i)));
+                throw bad(dataOffset + i, "the byte 0x%02x".formatted(source.get(i)), "0 or 1 for a bool");
             }
         }
     }

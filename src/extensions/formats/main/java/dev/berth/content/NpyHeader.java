@@ -1,19 +1,22 @@
 package dev.berth.content;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.hooks.BadInputException;
-import java.nio.charset.StandardCharsets;
+import dev.berth.hooks.ElementType;
+import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /// What an `.npy` file says about its data.
 ///
 /// @param columnMajor whether the first index moves fastest ("Fortran order")
 /// @param shape of a tensor that a buffer can hold
 /// @param dataOffset where the elements begin in the file
-record NpyHeader(NpyType type, boolean columnMajor, int[] shape, int dataOffset) {
+record NpyHeader(Type type, boolean columnMajor, int[] shape, int dataOffset) {
 
     /// NumPy's own limit.
     static final int MAX_RANK = 64;
@@ -24,41 +27,81 @@ record NpyHeader(NpyType type, boolean columnMajor, int[] shape, int dataOffset)
     private static final int MAX_EMPTY_ROWS = 65_535;
 
     private static final List<String> KEYS = List.of("descr", "fortran_order", "shape");
-    private static final String TEXT = "'[^'\\\\]*+'|\"[^\"\\\\]*+\"";
 
-    /// With one length more than is read, at most. Python 2 wrote long numbers as 3L.
-    private static final String TUPLE = "\\((?:\\s*+\\d++L?+\\s*+,){0,65}+\\s*+(?:\\d++L?+\\s*+)?+\\)";
+    /// NumPy's name for the type of an array's elements, such as `<f4`: a byte order, a kind and a size
+    /// in bytes.
+    ///
+    /// @param element what the elements become: unsigned ones of 2 and 4 bytes take the next larger
+    ///   signed type
+    /// @param bytes the size of one element in the file
+    record Type(String name, ElementType element, int bytes, ByteOrder order) {
 
-    private static final Pattern LENGTH = Pattern.compile("\\d++");
+        private static Type of(String name) {
+            var code = name.matches("[<>|=].*") ? name.substring(1) : name;
+            var element = switch (code) {
+                case "b1" -> ElementType.BOOL;
+                case "u1" -> ElementType.UINT8;
+                case "i1" -> ElementType.INT8;
+                case "i2" -> ElementType.INT16;
+                case "u2", "i4" -> ElementType.INT32;
+                case "u4", "i8" -> ElementType.INT64;
+                case "f2" -> ElementType.FLOAT16;
+                case "f4" -> ElementType.FLOAT32;
+                case "f8" -> ElementType.FLOAT64;
+                case "O" -> throw bad("descr", name, "numbers: pickled objects are refused because they can run code");
+                default ->
+                    throw bad(
+                            "descr",
+                            name,
+                            "bool, uint8, int8, int16, int32, int64, float16, float32, float64, uint16 or uint32");
+            };
+            // What names no order is in the writer's own: little-endian wherever NumPy is common.
+            var order = name.startsWith(">") ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN;
+            return new Type(name, element, code.charAt(1) - '0', order);
+        }
 
-    private static final Pattern START = Pattern.compile("\\s*+\\{");
-    private static final Pattern ENTRY = Pattern.compile(
-            "\\s*+(?<key>%1$s)\\s*+:\\s*+(?<value>%1$s|%2$s|True\\b|False\\b)\\s*+(?:,|(?=}))".formatted(TEXT, TUPLE));
-    private static final Pattern STRUCTURED = Pattern.compile("\\s*+['\"]descr['\"]\\s*+:\\s*+[\\[(]");
-    private static final Pattern END = Pattern.compile("\\s*+}\\s*+");
+        /// Whether elements in the file are as tensors hold them.
+        boolean isPlain() {
+            return bytes == element.bytes() && (bytes == 1 || order == ByteOrder.LITTLE_ENDIAN);
+        }
+
+        /// Puts the element that stands at the byte `at` behind the last one.
+        ///
+        /// @param from in the order of this type
+        /// @param to little-endian
+        void copy(ByteBuffer from, int at, ByteBuffer to) {
+            long value = switch (bytes) {
+                case 1 -> from.get(at);
+                case 2 -> Short.toUnsignedInt(from.getShort(at));
+                case 4 -> Integer.toUnsignedLong(from.getInt(at));
+                default -> from.getLong(at);
+            };
+            switch (element.bytes()) {
+                case 1 -> to.put((byte) value);
+                case 2 -> to.putShort((short) value);
+                case 4 -> to.putInt((int) value);
+                default -> to.putLong(value);
+            }
+        }
+    }
 
     /// @throws BadInputException where a tensor of this shape would be too large
     NpyHeader {
         long bytes = type.element().bytes();
         for (int length : shape) {
             if (length == 0 && bytes > (long) MAX_EMPTY_ROWS * type.element().bytes()) {
-                throw new BadInputException("shape: found %s, expected at most %d rows without elements"
-                        .formatted(Excerpt.quoted(Arrays.toString(shape)), MAX_EMPTY_ROWS));
+                throw bad(
+                        "shape", Arrays.toString(shape), "at most %d rows without elements".formatted(MAX_EMPTY_ROWS));
             }
             bytes *= length;
             if (bytes > MAX_TENSOR_BYTES) {
-                throw new BadInputException("shape: found %s of %s, expected a tensor of less than 2 GiB"
-                        .formatted(Excerpt.quoted(Arrays.toString(shape)), type.element()));
+                throw bad("shape", Arrays.toString(shape), "a tensor of less than 2 GiB");
             }
         }
     }
 
     int size() {
-        int size = 1;
-        for (int length : shape) {
-            size *= length;
-        }
-        return size;
+        return IntStream.of(shape).reduce(1, (size, length) -> size * length);
     }
 
     /// How far each dimension's neighbours stand apart, in elements. Not for arrays without elements.
@@ -73,86 +116,50 @@ record NpyHeader(NpyType type, boolean columnMajor, int[] shape, int dataOffset)
         return strides;
     }
 
-    /// Reads a Python dictionary such as `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`.
-    ///
-    /// @param start the offset of the header's text
-    /// @param end the offset behind it, where the data begin
-    static NpyHeader read(byte[] bytes, int start, int end) {
-        // The bytes of the file as characters, so that places in it are offsets in the file. The few
-        // beyond ASCII that version 3.0 allows stand in field names only, which are refused anyway.
-        var file = new String(bytes, 0, end, StandardCharsets.ISO_8859_1);
-        var entry = ENTRY.matcher(file);
-        var values = new HashMap<String, MatchResult>();
-        var opened = START.matcher(file).region(start, end);
-        if (!opened.lookingAt()) {
-            throw bad(start, found(file.substring(start)), "{");
-        }
-        int at = opened.end();
-        while (entry.region(at, end).lookingAt()) {
-            var key = unquoted(entry.group("key"));
-            if (!KEYS.contains(key)) {
-                throw bad(entry.start("key"), "the key " + Excerpt.quoted(key), "descr, fortran_order and shape alone");
-            }
-            if (values.put(key, entry.toMatchResult()) != null) {
-                throw bad(entry.start("key"), "a second " + key, "one");
-            }
-            at = entry.end();
-        }
-        var structured = STRUCTURED.matcher(file).region(at, end);
-        if (structured.lookingAt()) {
-            throw bad(structured.end() - 1, "a structured type", "one type of numbers for all elements, such as '<f4'");
-        }
-        if (!END.matcher(file).region(at, end).matches()) {
-            throw bad(at, found(file.substring(at)), "an entry such as 'descr': '<f4' or 'shape': (2, 3), or }");
-        }
-        for (var key : KEYS) {
-            if (!values.containsKey(key)) {
-                throw bad(end, "the header's end", "the key " + key);
-            }
-        }
-        var type = value(values.get("descr"), TEXT, "a quoted text");
-        return new NpyHeader(
-                NpyType.of(unquoted(type), values.get("descr").start("value")),
-                value(values.get("fortran_order"), "True|False", "True or False")
-                        .equals("True"),
-                shape(
-                        value(values.get("shape"), TUPLE, "a tuple of lengths"),
-                        values.get("shape").start("value")),
-                end);
-    }
-
-    private static String value(MatchResult entry, String form, String expected) {
-        var value = entry.group("value");
-        if (!value.matches(form)) {
-            throw bad(entry.start("value"), found(value), expected);
-        }
-        return value;
-    }
-
-    private static int[] shape(String tuple, int at) {
-        var lengths = LENGTH.matcher(tuple).results().map(MatchResult::group).toList();
-        if (lengths.size() == 1 && !tuple.contains(",")) {
-            throw bad(at, found(tuple), "a comma, as in (3,)");
-        }
-        if (lengths.size() > MAX_RANK) {
-            throw bad(at, "one more dimension", "at most " + MAX_RANK);
-        }
+    /// Reads a Python dictionary such as `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`,
+    /// which is JSON but for its quotes, its tuple, the names of its constants and a comma at the end.
+    /// Python 2 wrote long numbers as `3L`.
+    static NpyHeader read(String text, int dataOffset) {
+        var json = text.replace('\'', '"')
+                .replace('(', '[')
+                .replace(')', ']')
+                .replace("True", "true")
+                .replace("False", "false")
+                .replaceAll("(\\d)L", "$1")
+                .replaceAll(",(\\s*+[\\]}])", "$1");
         try {
-            return lengths.stream().mapToInt(Integer::parseInt).toArray();
-        } catch (NumberFormatException _) {
-            throw bad(at, found(tuple), "lengths of at most " + Integer.MAX_VALUE);
+            var fields = Fields.of(JsonText.payload(json), "header", KEYS);
+            var type = fields.json("descr");
+            if (!type.isTextual()) {
+                throw fields.bad("descr", "one type of numbers for all elements, such as '<f4'");
+            }
+            return new NpyHeader(
+                    Type.of(type.textValue()),
+                    fields.bool("fortran_order").orElseThrow(() -> fields.bad("fortran_order", "True or False")),
+                    shape(fields.json("shape")),
+                    dataOffset);
+        } catch (NotJsonException e) {
+            throw new BadInputException(
+                    "header: found %s, expected one such as {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
+                            .formatted(Excerpt.quoted(text.strip())),
+                    e);
         }
     }
 
-    private static String unquoted(String text) {
-        return text.substring(1, text.length() - 1);
+    private static int[] shape(JsonNode lengths) {
+        if (!lengths.isArray()
+                || lengths.size() > MAX_RANK
+                || lengths.valueStream().anyMatch(length -> !length.isInt() || length.intValue() < 0)) {
+            throw bad(
+                    "shape",
+                    lengths.toString(),
+                    "a tuple of at most %d lengths, none above %d".formatted(MAX_RANK, Integer.MAX_VALUE));
+        }
+        return lengths.valueStream().mapToInt(JsonNode::intValue).toArray();
     }
 
-    private static String found(String text) {
-        return text.isBlank() ? "the header's end" : Excerpt.quoted(text.strip());
-    }
-
-    private static BadInputException bad(int offset, String found, String expected) {
-        return new BadInputException("offset %d: found %s, expected %s".formatted(offset, found, expected));
+    private static BadInputException bad(String key, String found, String expected) {
+        return new BadInputException(
+                "header.%s: found %s, expected %s".formatted(key, Excerpt.quoted(found), expected));
     }
 }

@@ -145,18 +145,19 @@ class NpyTest {
     @CsvSource(
             delimiter = ';',
             value = {
-                "object;found the type \"|O\", expected numbers: pickled objects are refused because they can run code",
-                "structured;found a structured type, expected one type of numbers for all elements, such as '<f4'",
-                "unicode;found the type \"<U4\", expected numbers: texts are refused",
-                "bytes;found the type \"|S4\", expected numbers: texts are refused",
-                "datetime;found the type \"<M8[D]\", expected numbers: dates and durations are refused",
-                "c8-2x3;found the type \"<c8\", expected real numbers",
-                "u8-2x3;found the type \"<u8\", expected int64: no type of tensors holds all numbers of uint64"
+                "object;found \"|O\", expected numbers: pickled objects are refused because they can run code",
+                "structured;found a list, expected one type of numbers for all elements, such as '<f4'",
+                "unicode;found \"<U4\", expected bool, uint8,",
+                "bytes;found \"|S4\", expected bool, uint8,",
+                "datetime;found \"<M8[D]\", expected bool, uint8,",
+                "c8-2x3;found \"<c8\", expected bool, uint8,",
+                "u8-2x3;found \"<u8\", expected bool, uint8,"
             },
             quoteCharacter = '~')
     void whatIsNoNumberIsRefused(String name, String message) {
-        var offset = name.equals("structured") ? 22 : 20;
-        assertRefused(NpyFiles.read(name + ".npy"), "offset %d: %s".formatted(offset, message));
+        assertThatThrownBy(() -> Npy.read(NpyFiles.read(name + ".npy")))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageStartingWith("header.descr: " + message);
     }
 
     @Test
@@ -173,10 +174,10 @@ class NpyTest {
             quoteCharacter = '~',
             value = {
                 "127 | offset 127: found the end, expected a header up to offset 128",
-                "139 | offset 128: found 11 bytes of data, expected 12 for \"[2, 3]\" of \"<u2\"",
-                "141 | offset 128: found 13 bytes of data, expected 12 for \"[2, 3]\" of \"<u2\"",
+                "139 | offset 128: found 11 bytes of data, expected 12 as the header says",
+                "141 | offset 128: found 13 bytes of data, expected 12 as the header says",
                 "9   | offset 9: found the end, expected a header up to offset 10",
-                "7   | offset 7: found the end, expected a header up to offset 8",
+                "7   | offset 7: found the end, expected a header up to offset 10",
                 "3   | offset 3: found the end, expected \\x93NUMPY, with which an .npy file begins",
             })
     void filesOfAnotherLengthAreRefused(int length, String message) {
@@ -193,10 +194,10 @@ class NpyTest {
     }
 
     @Test
-    void aHeaderLongerThanTheFileIsRefusedBeforeItIsRead() {
+    void aHeaderThatPromisesTooMuchIsRefusedBeforeItIsRead() {
         var bytes = NpyFiles.read("version-2-i4-5.npy");
         Arrays.fill(bytes, 8, 12, (byte) 0xff);
-        assertRefused(bytes, "offset 148: found the end, expected a header up to offset 4294967307");
+        assertRefused(bytes, "offset 8: found a header of 4294967295 bytes, expected at most 65535");
     }
 
     @ParameterizedTest
@@ -216,38 +217,32 @@ class NpyTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
-            quoteCharacter = '~',
+            quoteCharacter = '^',
             value = {
-                "[1] | offset 10: found \"[1]\", expected {",
-                "{   | offset 11: found the header's end, expected an entry",
-                "{}  | offset 12: found the header's end, expected the key descr",
-                "{descr              | offset 11: found \"descr\", expected an entry",
-                "{'de\\x73cr'         | offset 11: found \"'de\\x73cr'\", expected an entry",
-                "{'descr' '<f4'      | offset 11: found \"'descr' '<f4'\", expected an entry",
-                "{'descr': '<f4' 'shape': ()       | offset 11: found \"'descr': '<f4' 'shape': ()\", expected an entry",
-                "{'descr': '<f4', 'descr': '<f4'}  | offset 27: found a second descr, expected one",
-                "{'type': '<f4'}                   | offset 11: found the key \"type\", expected descr, fortran_order and shape",
-                "{'descr': '<f4'}                  | offset 26: found the header's end, expected the key fortran_order",
-                "{'descr': 'f4', 'fortran_order': False} | offset 49: found the header's end, expected the key shape",
-                "{'descr': True, 'fortran_order': False, 'shape': ()} | offset 20: found \"True\", expected a quoted text",
-                "{'descr': ('<f4', 2)}             | offset 20: found a structured type, expected one type of numbers",
-                "{'descr': 'f4', 'fortran_order': (), 'shape': ()}    | offset 43: found \"()\", expected True or False",
-                "{'fortran_order': Falsey}         | offset 11: found \"'fortran_order': Falsey}\", expected an entry",
-                "{'descr': 'f4', 'fortran_order': True, 'shape': '3'} | offset 58: found \"'3'\", expected a tuple of lengths",
-                "{'descr': 'f4', 'fortran_order': True, 'shape': (3)} | offset 58: found \"(3)\", expected a comma, as in (3,)",
-                "{'descr': 'f4', 'fortran_order': True, 'shape': (99999999999,)} | offset 58: found \"(99999999999,)\", expected lengths of at most 2147483647",
-                "{'shape': [3]}      | offset 11: found \"'shape': [3]}\", expected an entry",
-                "{'shape': (,)}      | offset 11: found \"'shape': (,)}\", expected an entry",
-                "{'shape': (3,,)}    | offset 11: found \"'shape': (3,,)}\", expected an entry",
-                "{'shape': (3, 4 5)} | offset 11: found \"'shape': (3, 4 5)}\", expected an entry",
-                "{'shape': (-1,)}    | offset 11: found \"'shape': (-1,)}\", expected an entry",
-                "{'shape': (1.5,)}   | offset 11: found \"'shape': (1.5,)}\", expected an entry",
-                "{'descr': 'f4'} #   | offset 24: found \"} #\", expected an entry",
+                "[1]                | header: found a list, expected an object",
+                "{                  | header: found ~{~, expected one such as {'descr'",
+                "{'de\\x73cr'        | header: found",
+                "{'fortran_order': Falsey}         | header: found",
+                "{'shape': (3,,)}    | header: found",
+                "{'shape': (3, 4 5)} | header: found",
+                "{'descr': 'f4'} #   | header: found",
+                "{}                  | header.descr: found nothing, expected one type of numbers",
+                "{'type': '<f4'}     | header: found the unknown parameter ~type~, expected one of descr, fortran_order, shape",
+                "{'descr': True}     | header.descr: found true, expected one type of numbers",
+                "{'descr': ('<f4', 2)}             | header.descr: found a list, expected one type of numbers",
+                "{'descr': '<f4'}                  | header.fortran_order: found nothing, expected True or False",
+                "{'descr': 'f4', 'fortran_order': ()}    | header.fortran_order: found a list, expected true or false",
+                "{'descr': 'f4', 'fortran_order': False} | header.shape: found ~~, expected a tuple",
+                "{'descr': 'f4', 'fortran_order': True, 'shape': '3'} | header.shape: found ~~3~~, expected a tuple",
+                "{'descr': 'f4', 'fortran_order': True, 'shape': 3}   | header.shape: found ~3~, expected a tuple",
+                "{'descr': 'f4', 'fortran_order': True, 'shape': (-1,)}  | header.shape: found ~[-1]~, expected a tuple",
+                "{'descr': 'f4', 'fortran_order': True, 'shape': (1.5,)} | header.shape: found ~[1.5]~, expected a tuple",
+                "{'descr': 'f4', 'fortran_order': True, 'shape': (99999999999,)} | header.shape: found ~[99999999999]~, expected a tuple of at most 64 lengths, none above 2147483647",
             })
-    void brokenHeadersAreRefusedAtTheirOffset(String header, String message) {
+    void brokenHeadersAreRefused(String header, String message) {
         assertThatThrownBy(() -> Npy.read(file(header, ByteBuffer.allocate(0))))
                 .isInstanceOf(BadInputException.class)
-                .hasMessageStartingWith(message);
+                .hasMessageStartingWith(message.replace('~', '"'));
     }
 
     @ParameterizedTest
@@ -256,7 +251,7 @@ class NpyTest {
     void unknownTypesAreRefused(String name) {
         assertThatThrownBy(() -> Npy.read(file(header(name, "()"), ByteBuffer.allocate(4))))
                 .isInstanceOf(BadInputException.class)
-                .hasMessageStartingWith("offset 20: found the type \"%s\", expected ", name);
+                .hasMessageStartingWith("header.descr: found \"%s\", expected ", name);
     }
 
     /// Before room is made for them. Rows without elements are few.
@@ -272,7 +267,7 @@ class NpyTest {
                 "(65536, 0)                           | expected at most 65535 rows without elements",
                 "(536870909, 0, 7)                    | expected at most 65535 rows without elements",
                 "(256, 256, 0)                        | expected at most 65535 rows without elements",
-                "(536870909,)                         | expected 2147483636 for \"[536870909]\" of \"f4\"",
+                "(536870909,)                         | expected 2147483636 as the header says",
             })
     void shapesThatNoTensorHoldsAreRefused(String shape, String expected) {
         assertThatThrownBy(() -> Npy.read(file(header("f4", shape), ByteBuffer.allocate(0))))
@@ -292,14 +287,14 @@ class NpyTest {
                         .rank())
                 .isEqualTo(64);
         assertThatThrownBy(() -> Npy.read(file(header("f4", "(" + "1,".repeat(65) + ")"), one)))
-                .hasMessageEndingWith("found one more dimension, expected at most 64");
+                .hasMessageContaining("expected a tuple of at most 64 lengths");
     }
 
     @Test
     void longNamesAreCutInMessages() {
         assertThatThrownBy(() -> Npy.read(file(header("f".repeat(10_000), "()"), ByteBuffer.allocate(0))))
                 .isInstanceOf(BadInputException.class)
-                .hasMessageContaining("found the type \"" + "f".repeat(60) + "…\", expected");
+                .hasMessageContaining("found \"" + "f".repeat(60) + "…\", expected");
         assertThat(Excerpt.quoted("a".repeat(59) + "😀")).isEqualTo('"' + "a".repeat(59) + "…\"");
     }
 
