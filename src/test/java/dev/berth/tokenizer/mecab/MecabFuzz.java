@@ -61,7 +61,7 @@ public final class MecabFuzz {
             while (input.remaining() >= CHANGE) {
                 change(directory.resolve(FILES.get(input.get() & 3)), input.getInt(), input.get());
             }
-            try (var dictionary = MecabDictionary.open(directory)) {
+            try (var dictionary = new MecabDictionary(directory)) {
                 requireOrder(new MecabWords(dictionary).cut(TEXT));
             } catch (IOException e) {
                 throw new BadInputException(e.getMessage(), e);

@@ -37,7 +37,7 @@ public final class Mecab implements WordCutter {
         }
         boolean lowercase = flag(settings, "lowercase");
         boolean normalize = flag(settings, "normalize");
-        var dictionary = MecabDictionary.open(path);
+        var dictionary = new MecabDictionary(path);
         return new Cut(dictionary, new MecabWords(dictionary), lowercase, normalize, special(tokenizer));
     }
 

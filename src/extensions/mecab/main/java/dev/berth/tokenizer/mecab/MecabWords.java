@@ -2,9 +2,10 @@ package dev.berth.tokenizer.mecab;
 
 import dev.berth.memory.HeapRoom;
 import dev.berth.memory.RequestMemory;
+import dev.berth.tokenizer.mecab.MecabDictionary.Category;
+import dev.berth.tokenizer.mecab.MecabDictionary.Entry;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.List;
 
 /// Cuts a text into words as MeCab 0.996 does: of all ways to read it the one of the least cost,
 /// which is that of its words and of each pair of neighbours. Safe for use by many threads.
@@ -24,7 +25,7 @@ final class MecabWords {
     private static final int MEMORY = 560;
 
     private final MecabDictionary dictionary;
-    private final MecabDictionary.Category space;
+    private final Category space;
 
     MecabWords(MecabDictionary dictionary) {
         this.dictionary = dictionary;
@@ -41,59 +42,34 @@ final class MecabWords {
     }
 
     /// A word that may stand in a text.
-    private static final class Word {
-
-        private final int start;
-        private final int end;
-        private final int leftId;
-        private final int rightId;
-
-        /// The word's own, and that of all up to its end once it is connected.
-        private int cost;
-
-        /// Of the cheapest way that leads to it.
-        private Word previous;
-
-        /// Another one that ends where it does.
-        private Word sibling;
-
-        Word(int start, int end, int leftId, int rightId, int cost) {
-            this.start = start;
-            this.end = end;
-            this.leftId = leftId;
-            this.rightId = rightId;
-            this.cost = cost;
-        }
-    }
+    ///
+    /// @param cost of the cheapest way that leads to its end
+    /// @param previous on that way
+    /// @param sibling another one that ends where it does
+    private record Word(int start, int end, int rightId, int cost, Word previous, Word sibling) {}
 
     /// The words that may stand in a text. Used by one thread, once.
     private final class Lattice {
 
         private final int[] codePoints;
+        private final byte[][] characters;
 
         /// For each place the word that was the last to be found to end there; the others follow by
         /// `sibling`.
         private final Word[] ending;
 
-        /// Those that begin at the place which is looked at.
-        private final List<Word> found = new ArrayList<>();
-
         Lattice(int[] codePoints) {
             this.codePoints = codePoints;
+            this.characters = MecabDictionary.characters(new String(codePoints, 0, codePoints.length));
             this.ending = new Word[codePoints.length + 1];
             // The begin of the text has the id 0 for what follows, as the end for what precedes.
-            ending[0] = new Word(0, 0, 0, 0, 0);
+            ending[0] = new Word(0, 0, 0, 0, null, null);
         }
 
         int[] words() {
             for (int place = 0; place < codePoints.length; place++) {
                 if (ending[place] != null) {
-                    found.clear();
-                    find(place);
-                    // MeCab connects them in the reverse order.
-                    for (var word : found.reversed()) {
-                        connect(word, place);
-                    }
+                    connect(place);
                 }
             }
             int end = codePoints.length;
@@ -108,8 +84,9 @@ final class MecabWords {
             return bounds.stream().mapToInt(Integer::intValue).toArray();
         }
 
-        /// Adds the words that begin at a place, or after the white space there.
-        private void find(int place) {
+        /// Connects the words that begin at a place, or after the white space there, in MeCab's order: the
+        /// last to be found is the first.
+        private void connect(int place) {
             int start = place;
             while (start < codePoints.length && category(start).isKindOf(space)) {
                 start++;
@@ -117,66 +94,59 @@ final class MecabWords {
             if (start == codePoints.length) {
                 return;
             }
-            int begin = start;
-            dictionary.words(
-                    codePoints, begin, (length, left, right, cost) -> add(begin, begin + length, left, right, cost));
-            var category = category(begin);
+            var found = new ArrayList<>(dictionary.words(characters, start));
+            var category = category(start);
             if (found.isEmpty() || category.invoke()) {
-                findUnknown(begin, category);
+                addUnknown(start, category, found);
+            }
+            for (var entry : found.reversed()) {
+                int end = start + entry.length();
+                var best = cheapest(place, entry.leftId());
+                int cost = entry.cost() + best.cost + dictionary.connection(best.rightId, entry.leftId());
+                ending[end] = new Word(start, end, entry.rightId(), cost, best, ending[end]);
             }
         }
 
-        private void findUnknown(int begin, MecabDictionary.Category category) {
-            int group = category.group() ? endOfGroup(begin + 1, category) : NONE;
-            if (group != NONE && group <= begin + 1 + LONGEST_GROUP) {
-                addUnknown(begin, group, category);
+        private void addUnknown(int start, Category category, ArrayList<Entry> found) {
+            int group = category.group() ? lengthOfGroup(start, category) : NONE;
+            if (group != NONE && group <= 1 + LONGEST_GROUP) {
+                add(group, category, found);
             }
-            int end = begin + 1;
-            for (int length = 1; length <= category.length() && end <= codePoints.length; length++) {
+            int length = 1;
+            for (int i = 1; i <= category.length() && start + length <= codePoints.length; i++) {
                 // Else it is there already; and the rest would belong to no group.
-                if (end != group) {
-                    addUnknown(begin, end, category);
-                    if (!category.isKindOf(category(end))) {
+                if (length != group) {
+                    add(length, category, found);
+                    if (!category.isKindOf(category(start + length))) {
                         break;
                     }
-                    end++;
+                    length++;
                 }
             }
             if (found.isEmpty()) {
-                addUnknown(begin, Math.min(end, codePoints.length), category);
+                add(Math.min(length, codePoints.length - start), category, found);
             }
         }
 
-        /// The end of the characters that each share a category with the one before; not beyond what is
-        /// too long for a group.
-        private int endOfGroup(int from, MecabDictionary.Category category) {
-            int end = from;
+        private void add(int length, Category category, ArrayList<Entry> found) {
+            dictionary.unknown(category, length).forEach(found::add);
+        }
+
+        /// How many characters each share a category with the one before; no more than one more than a
+        /// group may have.
+        private int lengthOfGroup(int start, Category category) {
+            int end = start + 1;
             var last = category;
-            while (end < codePoints.length && end <= from + LONGEST_GROUP && last.isKindOf(category(end))) {
+            while (end < codePoints.length && end <= start + 1 + LONGEST_GROUP && last.isKindOf(category(end))) {
                 last = category(end);
                 end++;
             }
-            return end;
+            return end - start;
         }
 
         /// At the end of the text MeCab sees the character 0.
-        private MecabDictionary.Category category(int place) {
+        private Category category(int place) {
             return dictionary.category(place < codePoints.length ? codePoints[place] : 0);
-        }
-
-        private void addUnknown(int begin, int end, MecabDictionary.Category category) {
-            dictionary.unknown(category, end - begin, (_, left, right, cost) -> add(begin, end, left, right, cost));
-        }
-
-        private void add(int start, int end, int leftId, int rightId, int cost) {
-            found.add(new Word(start, end, leftId, rightId, cost));
-        }
-
-        private void connect(Word word, int place) {
-            word.previous = cheapest(place, word.leftId);
-            word.cost += word.previous.cost + dictionary.connection(word.previous.rightId, word.leftId);
-            word.sibling = ending[word.end];
-            ending[word.end] = word;
         }
 
         /// The word that ends at a place and is the best one before a left id; of equal ones the one

@@ -54,7 +54,7 @@ class MecabWordsTest {
 
     @Test
     void whiteSpaceBelongsToNoWord() throws IOException {
-        try (var dictionary = MecabDictionary.open(tiny)) {
+        try (var dictionary = new MecabDictionary(tiny)) {
             assertThat(words(dictionary, "")).isEmpty();
             assertThat(words(dictionary, " \n\t ")).isEmpty();
             assertThat(words(dictionary, " 東京\n は  ")).containsExactly("東京", "は");
@@ -69,12 +69,12 @@ class MecabWordsTest {
         var content = Files.readAllBytes(file);
         for (int length : new int[] {content.length - 8, 2}) {
             Files.write(file, Arrays.copyOf(content, length));
-            assertThatThrownBy(() -> MecabDictionary.open(directory))
+            assertThatThrownBy(() -> new MecabDictionary(directory))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining(name);
         }
         Files.delete(file);
-        assertThatThrownBy(() -> MecabDictionary.open(directory))
+        assertThatThrownBy(() -> new MecabDictionary(directory))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(name + ": not found");
     }
@@ -83,7 +83,7 @@ class MecabWordsTest {
     void aDictionaryInAnotherCharacterSetIsRefused(@TempDir Path directory) throws IOException {
         JapaneseArtifact.writeDictionary(directory);
         overwrite(directory.resolve("sys.dic"), 40, "EUC-JP".getBytes());
-        assertThatThrownBy(() -> MecabDictionary.open(directory))
+        assertThatThrownBy(() -> new MecabDictionary(directory))
                 .isInstanceOf(IOException.class)
                 .hasMessageEndingWith("found a dictionary in EUC-JP, expected one in UTF-8");
     }
@@ -92,7 +92,7 @@ class MecabWordsTest {
     void aCategoryWithoutUnknownWordsIsRefused(@TempDir Path directory) throws IOException {
         JapaneseArtifact.writeDictionary(directory);
         overwrite(directory.resolve("char.bin"), 4, "NOTHING\0".getBytes());
-        assertThatThrownBy(() -> MecabDictionary.open(directory))
+        assertThatThrownBy(() -> new MecabDictionary(directory))
                 .isInstanceOf(IOException.class)
                 .hasMessageEndingWith("unk.dic: found no entry for the category NOTHING of char.bin");
     }
@@ -103,7 +103,7 @@ class MecabWordsTest {
     void whatWouldLeadOutOfTheDictionaryIsRefused(String name, int place, @TempDir Path directory) throws IOException {
         JapaneseArtifact.writeDictionary(directory);
         overwrite(directory.resolve(name), place, new byte[] {-1, -1, -1, 0x7f});
-        assertThatThrownBy(() -> MecabDictionary.open(directory))
+        assertThatThrownBy(() -> new MecabDictionary(directory))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(name)
                 .hasMessageContaining("damaged");
@@ -119,7 +119,7 @@ class MecabWordsTest {
                         .order(ByteOrder.LITTLE_ENDIAN)
                         .putInt(101)
                         .array());
-        assertThatThrownBy(() -> MecabDictionary.open(directory))
+        assertThatThrownBy(() -> new MecabDictionary(directory))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("found no dictionary of MeCab 0.996");
     }
@@ -128,7 +128,7 @@ class MecabWordsTest {
         var sentences = lines(Gzipped.text(RECORDED.resolve("sentences.txt.gz")));
         var expected = lines(Gzipped.text(RECORDED.resolve(recorded)));
         assertThat(sentences).hasSize(1000).hasSameSizeAs(expected);
-        try (var dictionary = MecabDictionary.open(directory)) {
+        try (var dictionary = new MecabDictionary(directory)) {
             for (int i = 0; i < sentences.size(); i++) {
                 var sentence = Normalizer.normalize(sentences.get(i), Normalizer.Form.NFKC);
                 assertThat(words(dictionary, sentence))
