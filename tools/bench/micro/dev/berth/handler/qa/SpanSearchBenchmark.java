@@ -51,8 +51,7 @@ public class SpanSearchBenchmark extends Defaults {
 
     @Benchmark
     public Spans search() {
-        var search = new SpanSearch(parameters, true, context);
-        search.add(new SpanModel.Logits(start, end, TOKENS), 0, 0, 0, TOKENS);
-        return search.found();
+        return new SpanSearch(parameters, true, context)
+                .of(new SpanModel.Logits(start, end, TOKENS), 0, 0, 0, TOKENS);
     }
 }

@@ -34,8 +34,8 @@ class SpanSearchTest {
         var end = array(logits.reversed());
         int tokens = start.length - OFFSET - 1;
         var parameters = parameters(topK, maxAnswerLength, handleImpossible, false);
-        var search = new SpanSearch(parameters, hasClassification, tokens(100 + tokens));
-        search.add(new SpanModel.Logits(start, end, 1), 0, OFFSET, 100, 100 + tokens);
+        var search = new SpanSearch(parameters, hasClassification, tokens(100 + tokens))
+                .of(new SpanModel.Logits(start, end, 1), 0, OFFSET, 100, 100 + tokens);
 
         var expected = new ArrayList<Spans.Span>();
         for (int i = 0; i < tokens; i++) {
@@ -48,12 +48,12 @@ class SpanSearchTest {
             }
         }
         expected.sort(Comparator.comparingDouble(Spans.Span::score).reversed());
-        var found = search.found().found();
+        var found = search.found();
         assertThat(found).hasSize(Math.min(topK, expected.size()));
         for (int k = 0; k < found.size(); k++) {
             assertThat(found.get(k).score()).isCloseTo(expected.get(k).score(), within(1e-12));
         }
-        assertThat(search.found().noAnswer())
+        assertThat(search.noAnswer())
                 .isCloseTo(
                         hasClassification ? probability(start, 0, tokens, true) * probability(end, 0, tokens, true) : 0,
                         within(1e-12));
@@ -63,7 +63,7 @@ class SpanSearchTest {
     void logitsThatAreNoNumbersAreAnErrorAndNoAnswer() {
         for (var logits : List.of(new float[] {0, Float.NaN}, new float[] {Float.NaN, 0})) {
             assertThatThrownBy(() -> new SpanSearch(parameters(1, 15, false, true), true, tokens(10))
-                            .add(new SpanModel.Logits(logits, new float[] {0, 0}, 1), 0, 1, 0, 1))
+                            .of(new SpanModel.Logits(logits, new float[] {0, 0}, 1), 0, 1, 0, 1))
                     .isInstanceOf(ArithmeticException.class);
         }
     }

@@ -5,39 +5,46 @@ import dev.berth.handler.task.TaskRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.stream.Stream;
 
 /// Runs the windows of records through a model, as many at once as it has a shape for, and finds
 /// the answers in them. Runs on the workers' threads, and may run on several at once.
 final class AnswerFinder {
 
     /// One window of a record on its way through the model.
-    private record Window(EncodedQuestion record, int number, Row row, SpanSearch search) {}
+    ///
+    /// @param found the spans of the record's windows before it
+    private record Window(EncodedQuestion record, int number, Row row, SpanSearch search, List<Spans> found) {}
 
     private AnswerFinder() {}
 
     /// What is found in the records, in their order.
     static List<Spans> find(List<TaskRecord<EncodedQuestion, Parameters>> records, SpanModel model) {
-        var searches = new ArrayList<SpanSearch>();
+        var found = new ArrayList<List<Spans>>();
         var waiting = new ArrayList<Window>();
-        int longest = 0;
         for (var asked : records) {
             var record = asked.input();
-            searches.add(new SpanSearch(asked.parameters(), record.template().hasClassification(), record.context()));
+            var search = new SpanSearch(asked.parameters(), record.template().hasClassification(), record.context());
+            found.add(new ArrayList<>());
             for (int w = 0; w < record.windows().count(); w++) {
-                var window = new Window(record, w, record.row(w), searches.getLast());
-                int length = Math.max(longest, window.row.size());
-                if (!waiting.isEmpty() && waiting.size() >= model.rowsOfAForward(length)) {
+                var window = new Window(record, w, record.row(w), search, found.getLast());
+                if (!waiting.isEmpty() && waiting.size() >= model.rowsOfAForward(longest(waiting, window))) {
                     predict(waiting, model);
-                    length = window.row.size();
                 }
                 waiting.add(window);
-                longest = length;
             }
         }
         if (!waiting.isEmpty()) {
             predict(waiting, model);
         }
-        return searches.stream().map(SpanSearch::found).toList();
+        return found.stream().map(Spans::of).toList();
+    }
+
+    private static int longest(List<Window> waiting, Window next) {
+        return Stream.concat(waiting.stream(), Stream.of(next))
+                .mapToInt(window -> window.row.size())
+                .max()
+                .orElseThrow();
     }
 
     /// Runs the waiting windows through the model and empties the list. A long context takes many
@@ -63,12 +70,12 @@ final class AnswerFinder {
         for (int r = 0; r < waiting.size(); r++) {
             var window = waiting.get(r);
             var windows = window.record.windows();
-            window.search.add(
+            window.found.add(window.search.of(
                     logits,
                     r * columns,
                     window.record.contextOffset(),
                     windows.start(window.number),
-                    windows.end(window.number));
+                    windows.end(window.number)));
         }
         waiting.clear();
     }

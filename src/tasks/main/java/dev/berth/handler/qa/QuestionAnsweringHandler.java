@@ -178,7 +178,7 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
 
     /// A list where the caller asks for several.
     private static Object answer(TaskRecord<EncodedQuestion, Parameters> record, Spans spans) {
-        var answers = Answers.of(record.input().question().context(), record.parameters(), spans);
+        var answers = spans.answers(record.input().question().context(), record.parameters());
         return record.parameters().topK() > 1 ? answers : answers.getFirst();
     }
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /// Finds the best spans of each window of one record, as the question-answering pipeline of
-/// `transformers` 4.53 does. [Answers] makes answers of them.
+/// `transformers` 4.53 does. [Spans] makes answers of them.
 ///
 /// For each window a softmax turns the start logits into probabilities, and another one the end
 /// logits. The context's tokens take part in it, and so does the classification token, whether "no
@@ -25,8 +25,9 @@ import java.util.PriorityQueue;
 /// - A window of fewer than `top_k` spans gives those. The pipeline fills up with empty and
 ///   reversed spans that score 0.
 ///
-/// Used by one thread, for one record or one piece of it.
-final class SpanSearch {
+/// @param hasClassification whether rows begin with a classification token
+/// @param context all tokens of the record's context
+record SpanSearch(Parameters parameters, boolean hasClassification, Tokens context) {
 
     /// A span of tokens, `last` inclusive.
     private record Candidate(int first, int last, double score) {}
@@ -37,21 +38,7 @@ final class SpanSearch {
             .thenComparingInt(Candidate::first)
             .thenComparingInt(Candidate::last);
 
-    private final Parameters parameters;
-    private final boolean hasClassification;
-    private final Tokens context;
-    private final List<Spans.Span> found = new ArrayList<>();
-    private double noAnswer = Double.POSITIVE_INFINITY;
-
-    /// @param hasClassification whether rows begin with a classification token
-    /// @param context all tokens of the record's context
-    SpanSearch(Parameters parameters, boolean hasClassification, Tokens context) {
-        this.parameters = parameters;
-        this.hasClassification = hasClassification;
-        this.context = context;
-    }
-
-    /// Adds one window.
+    /// What one window shows.
     ///
     /// @param logits of a whole batch
     /// @param row where the window's row begins in both, with the classification token if there is
@@ -59,16 +46,14 @@ final class SpanSearch {
     /// @param offset where the context's tokens begin in the row
     /// @param first which token of the context is the window's first
     /// @param stop which one comes after the window's last
-    void add(SpanModel.Logits logits, int row, int offset, int first, int stop) {
+    Spans of(SpanModel.Logits logits, int row, int offset, int first, int stop) {
         var start = probabilities(logits.start(), row, row + offset, stop - first);
         var end = probabilities(logits.end(), row, row + offset, stop - first);
-        noAnswer = Math.min(noAnswer, start[0] * end[0]);
-        best(start, end).forEach(candidate -> found.add(span(candidate, first, stop)));
-    }
-
-    /// What was found, in the order of the windows.
-    Spans found() {
-        return new Spans(found, noAnswer);
+        return new Spans(
+                best(start, end).stream()
+                        .map(candidate -> span(candidate, first, stop))
+                        .toList(),
+                start[0] * end[0]);
     }
 
     /// The best spans of a window, the best first; their tokens count from the window's first, the

@@ -1,6 +1,13 @@
 package dev.berth.handler.qa;
 
+import dev.berth.content.Sha256;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 
 /// What was found in the windows of a record, or in some of them.
 ///
@@ -17,16 +24,59 @@ record Spans(List<Span> found, double noAnswer) {
         }
     }
 
+    /// Code points between two places whose index in the text is known.
+    private static final int STRIDE = 64;
+
     Spans {
         found = List.copyOf(found);
     }
 
-    /// The spans of all pieces of a record.
+    /// The spans of all windows or pieces of a record.
     ///
-    /// @param pieces in the order of the pieces
-    static Spans of(List<Spans> pieces) {
+    /// @param parts in their order
+    static Spans of(List<Spans> parts) {
         return new Spans(
-                pieces.stream().flatMap(piece -> piece.found.stream()).toList(),
-                pieces.stream().mapToDouble(Spans::noAnswer).min().orElseThrow());
+                parts.stream().flatMap(part -> part.found.stream()).toList(),
+                parts.stream().mapToDouble(Spans::noAnswer).min().orElseThrow());
+    }
+
+    /// The best answers, the best first, as the question-answering pipeline of `transformers` 4.53
+    /// makes them.
+    ///
+    /// Spans of the same text, ignoring case, are one answer. Their scores are added, so that the
+    /// answer of two windows may score more than 1. It stands where the first of them was found: in the
+    /// order of the windows, and then of the scores. Of answers that score the same, the one found
+    /// first is the first, and "no answer" is the last.
+    List<Answer> answers(String context, Parameters parameters) {
+        var indexes = indexes(context);
+        var sums = new LinkedHashMap<ByteBuffer, Span>();
+        for (var span : found) {
+            // A span may be as long as the context, so its text is not kept.
+            var text = text(span, context, indexes).toLowerCase(Locale.ROOT);
+            sums.merge(ByteBuffer.wrap(Sha256.of(text.getBytes(StandardCharsets.UTF_8))), span, Span::with);
+        }
+        var competing = new ArrayList<>(sums.values());
+        if (parameters.handleImpossibleAnswer()) {
+            competing.add(new Span(0, 0, noAnswer));
+        }
+        return competing.stream()
+                .sorted(Comparator.comparingDouble(Span::score).reversed())
+                .limit(parameters.topK())
+                .map(span -> new Answer(text(span, context, indexes), span.score, span.start, span.end))
+                .toList();
+    }
+
+    /// The index of every 64th code point.
+    private static int[] indexes(String context) {
+        var indexes = new int[context.codePointCount(0, context.length()) / STRIDE + 1];
+        for (int i = 1; i < indexes.length; i++) {
+            indexes[i] = context.offsetByCodePoints(indexes[i - 1], STRIDE);
+        }
+        return indexes;
+    }
+
+    private static String text(Span span, String context, int[] indexes) {
+        int from = context.offsetByCodePoints(indexes[span.start / STRIDE], span.start % STRIDE);
+        return context.substring(from, context.offsetByCodePoints(from, span.end - span.start));
     }
 }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class AnswersTest {
+class SpansTest {
 
     @Test
     void equalTextsAreOneAnswerWhereTheFirstWasFound() {
@@ -49,10 +49,10 @@ class AnswersTest {
     @Test
     void noAnswerIsTheLastAmongEquals() {
         var spans = new Spans(List.of(span(0, 1, 0.25), span(2, 3, 0.25), span(4, 5, 0.125)), 0.25);
-        assertThat(Answers.of("a b c", parameters(5, true), spans))
+        assertThat(spans.answers("a b c", parameters(5, true)))
                 .extracting(Answer::answer)
                 .containsExactly("a", "b", "", "c");
-        assertThat(Answers.of("a b c", parameters(5, false), spans))
+        assertThat(spans.answers("a b c", parameters(5, false)))
                 .extracting(Answer::answer)
                 .containsExactly("a", "b", "c");
     }
@@ -62,7 +62,7 @@ class AnswersTest {
     }
 
     private static List<Answer> answers(String context, int topK, boolean handleImpossible, Spans.Span... spans) {
-        return Answers.of(context, parameters(topK, handleImpossible), new Spans(List.of(spans), 0));
+        return new Spans(List.of(spans), 0).answers(context, parameters(topK, handleImpossible));
     }
 
     private static Parameters parameters(int topK, boolean handleImpossible) {
