@@ -51,7 +51,6 @@ public class SpanSearchBenchmark extends Defaults {
 
     @Benchmark
     public Spans search() {
-        return new SpanSearch(parameters, true, context)
-                .of(new SpanModel.Logits(start, end, TOKENS), 0, 0, 0, TOKENS);
+        return new SpanSearch(parameters, true, context).of(new SpanModel.Logits(start, end, TOKENS), 0, 0, 0, TOKENS);
     }
 }

@@ -171,7 +171,8 @@ final class MecabDictionary implements AutoCloseable {
             var matrix = map(directory.resolve("matrix.bin"), Integer.BYTES);
             this.rightIds = Short.toUnsignedInt(matrix.getShort(0));
             int leftIds = Short.toUnsignedInt(matrix.getShort(Short.BYTES));
-            this.costs = part(matrix, Integer.BYTES, matrix.limit() - Integer.BYTES).asShortBuffer();
+            this.costs =
+                    part(matrix, Integer.BYTES, matrix.limit() - Integer.BYTES).asShortBuffer();
             boolean isWhole = matrix.limit() == Integer.BYTES + (long) Short.BYTES * rightIds * leftIds;
             if (!isWhole || system.leftSize != rightIds || system.rightSize != leftIds) {
                 throw new IOException(
@@ -200,8 +201,7 @@ final class MecabDictionary implements AutoCloseable {
             }
             this.characters = part(categories, Integer.BYTES + NAME * names, Integer.BYTES * CHARACTERS)
                     .asIntBuffer();
-            if (IntStream.range(0, CHARACTERS)
-                    .anyMatch(character -> category(character).index >= names)) {
+            if (IntStream.range(0, CHARACTERS).anyMatch(character -> category(character).index >= names)) {
                 throw new IOException("%s: char.bin: found a character of a category that is not there; it is damaged"
                         .formatted(directory));
             }
