@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// A model in a directory of Hugging Face, or in a snapshot of its cache: one of its files, and
-/// what `model.json` says of that. It says the same as `trace.py`. Used by one thread.
+/// what `model.json` says of that, in the words of `trace.py`. Used by one thread.
 final class HubModel {
 
     static final String CONFIG = "config.json";
@@ -188,7 +188,7 @@ final class HubModel {
             reasons.add("rows: of up to %d tokens".formatted(longest));
         }
         description.put("maxSequenceLength", sequence > 0 ? sequence : longest);
-        description.set("pair", rows.pair());
+        description.putObject("pair").put("padding", rows.padding());
     }
 
     /// @return the only entry of `files`

@@ -1,12 +1,7 @@
 package dev.berth.hub;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.json.JsonText;
-import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
-import dev.berth.tokenizer.Truncation;
 import dev.berth.tokenizer.Vocabulary;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -71,13 +66,9 @@ final class TokenRows {
         }
     }
 
-    /// How a pair of texts is laid out.
-    JsonNode pair() {
-        try (var tokenizer = Tokenizer.load(model.directory)) {
-            return pair(tokenizer.encode("question", "context", Truncation.NONE));
-        } catch (IOException e) {
-            throw model.refused(e.getMessage());
-        }
+    /// The id of the token that fills a row up.
+    long padding() {
+        return Math.max(0, config.path("pad_token_id").asLong());
     }
 
     /// Whether most letters of the vocabulary are of scripts without spaces, and a sentence of them
@@ -135,25 +126,6 @@ final class TokenRows {
     private static Optional<Integer> limit(JsonNode json, String name) {
         double limit = json.path(name).asDouble();
         return limit >= 1 && limit <= Integer.MAX_VALUE ? Optional.of((int) limit) : Optional.empty();
-    }
-
-    /// The special tokens around a question and its context, read off a pair.
-    private ObjectNode pair(Encoding row) {
-        var sequences = Arrays.stream(row.sequences()).boxed().toList();
-        int question = sequences.indexOf(0);
-        int context = sequences.indexOf(1);
-        if (question < 0 || context < question) {
-            throw model.refused("tokenizer.json: a pair is not encoded as question, then context");
-        }
-        var ids = Arrays.stream(row.ids()).boxed().toList();
-        return JsonNodeFactory.instance
-                .objectNode()
-                .<ObjectNode>set("before", JsonText.tree(ids.subList(0, question)))
-                .<ObjectNode>set("between", JsonText.tree(ids.subList(sequences.lastIndexOf(0) + 1, context)))
-                .<ObjectNode>set("after", JsonText.tree(ids.subList(sequences.lastIndexOf(1) + 1, ids.size())))
-                .put("padding", Math.max(0, config.path("pad_token_id").asLong()))
-                .put("questionType", row.typeIds()[question])
-                .put("contextType", row.typeIds()[context]);
     }
 
     private static boolean isOfUnspacedScripts(Vocabulary vocabulary) {

@@ -64,7 +64,7 @@ class PackCommandTest {
         assertThat(output.resolve("model.json"))
                 .content()
                 .contains("\"precision\":\"int8\"", "\"agreement\":{", "model_quantized.onnx")
-                .contains("\"pair\":{\"before\":[101],\"between\":[102],\"after\":[102],\"padding\":0");
+                .contains("\"pair\":{\"padding\":0}");
         assertThat(output.resolve("sample-response.json")).doesNotExist();
         assertThat(answers(output, "\"a text\"", "{\"text\": \"a\", \"text_pair\": \"pair\"}"))
                 .isEqualTo(answers(source, "\"a text\"", "{\"text\": \"a\", \"text_pair\": \"pair\"}"))
