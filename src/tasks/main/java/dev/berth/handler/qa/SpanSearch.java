@@ -1,10 +1,11 @@
 package dev.berth.handler.qa;
 
+import dev.berth.handler.task.Best;
+import dev.berth.handler.task.ScoreFunction;
 import dev.berth.tokenizer.Tokens;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
-import java.util.PriorityQueue;
+import java.util.Arrays;
+import java.util.function.LongToDoubleFunction;
+import java.util.stream.LongStream;
 
 /// Finds the best spans of each window of one record, as the question-answering pipeline of
 /// `transformers` 4.53 does. [Spans] makes answers of them.
@@ -29,15 +30,6 @@ import java.util.PriorityQueue;
 /// @param context all tokens of the record's context
 record SpanSearch(Parameters parameters, boolean hasClassification, Tokens context) {
 
-    /// A span of tokens, `last` inclusive.
-    private record Candidate(int first, int last, double score) {}
-
-    /// The better first; a tie goes to the one that begins, and then ends, earlier.
-    private static final Comparator<Candidate> BEST_FIRST = Comparator.comparingDouble(Candidate::score)
-            .reversed()
-            .thenComparingInt(Candidate::first)
-            .thenComparingInt(Candidate::last);
-
     /// What one window shows.
     ///
     /// @param logits of a whole batch
@@ -49,45 +41,31 @@ record SpanSearch(Parameters parameters, boolean hasClassification, Tokens conte
     Spans of(SpanModel.Logits logits, int row, int offset, int first, int stop) {
         var start = probabilities(logits.start(), row, row + offset, stop - first);
         var end = probabilities(logits.end(), row, row + offset, stop - first);
+        long tokens = stop - first;
+        // A span from token i to token j has the number i * tokens + j.
+        var candidates = LongStream.range(0, tokens)
+                .flatMap(i -> LongStream.range(i, Math.min(tokens, i + parameters.maxAnswerLength()))
+                        .map(j -> i * tokens + j));
+        LongToDoubleFunction score = span -> start[1 + (int) (span / tokens)] * end[1 + (int) (span % tokens)];
         return new Spans(
-                best(start, end).stream()
-                        .map(candidate -> span(candidate, first, stop))
+                Best.of(candidates, score, parameters.topK()).stream()
+                        .map(span -> span(
+                                first + (int) (span / tokens),
+                                first + (int) (span % tokens),
+                                first,
+                                stop,
+                                score.applyAsDouble(span)))
                         .toList(),
                 start[0] * end[0]);
     }
 
-    /// The best spans of a window, the best first; their tokens count from the window's first, the
-    /// probability of which stands behind that of the classification token.
-    private List<Candidate> best(double[] start, double[] end) {
-        var best = new PriorityQueue<>(BEST_FIRST.reversed());
-        for (int i = 1; i < start.length; i++) {
-            int stop = (int) Math.min(start.length, (long) i + parameters.maxAnswerLength());
-            for (int j = i; j < stop; j++) {
-                double score = start[i] * end[j];
-                // Most spans are none of the best, and are not made.
-                if (best.size() < parameters.topK() || score > best.peek().score()) {
-                    best.add(new Candidate(i - 1, j - 1, score));
-                    if (best.size() > parameters.topK()) {
-                        best.poll();
-                    }
-                }
-            }
-        }
-        var sorted = new ArrayList<>(best);
-        sorted.sort(BEST_FIRST);
-        return sorted;
-    }
-
-    /// Where a candidate of the window from `first` to `stop` stands in the context's text. Words end
-    /// where the window does.
-    private Spans.Span span(Candidate candidate, int first, int stop) {
-        int from = first + candidate.first();
-        int to = first + candidate.last();
+    /// A span of the window from `first` to `stop` in the context's text. Words end where the window
+    /// does.
+    private Spans.Span span(int from, int to, int first, int stop, double score) {
         // A special token that is written out in the context belongs to no word.
-        if (parameters.alignToWords() && context.words()[from] >= 0 && context.words()[to] >= 0) {
-            return new Spans.Span(context.wordStart(from, first), context.wordEnd(to, stop), candidate.score());
-        }
-        return new Spans.Span(context.starts()[from], context.ends()[to], candidate.score());
+        return parameters.alignToWords() && context.words()[from] >= 0 && context.words()[to] >= 0
+                ? new Spans.Span(context.wordStart(from, first), context.wordEnd(to, stop), score)
+                : new Spans.Span(context.starts()[from], context.ends()[to], score);
     }
 
     /// The softmax of the classification token, which is 0 where there is none, and of the context's
@@ -98,20 +76,9 @@ record SpanSearch(Parameters parameters, boolean hasClassification, Tokens conte
         for (int i = 0; i < tokens; i++) {
             values[1 + i] = logits[from + i];
         }
-        double largest = Double.NEGATIVE_INFINITY;
-        for (double value : values) {
-            largest = Math.max(largest, value);
-        }
-        double sum = 0;
-        for (int i = 0; i < values.length; i++) {
-            values[i] = Math.exp(values[i] - largest);
-            sum += values[i];
-        }
-        if (!(sum > 0) || sum == Double.POSITIVE_INFINITY) {
+        ScoreFunction.softmax(values);
+        if (!(Arrays.stream(values).sum() > 0)) {
             throw new ArithmeticException("the model's logits are no numbers");
-        }
-        for (int i = 0; i < values.length; i++) {
-            values[i] /= sum;
         }
         return values;
     }

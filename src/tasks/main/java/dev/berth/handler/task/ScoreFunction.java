@@ -1,5 +1,6 @@
 package dev.berth.handler.task;
 
+import java.util.Arrays;
 import java.util.List;
 
 /// What makes scores of a model's output: the pipelines' `function_to_apply`. Computed in float64
@@ -33,18 +34,26 @@ public enum ScoreFunction {
 
     /// The softmax of a part of an output.
     public static float[] softmax(float[] output, int from, int count) {
-        double largest = Double.NEGATIVE_INFINITY;
-        for (int i = from; i < from + count; i++) {
-            largest = Math.max(largest, output[i]);
-        }
-        double sum = 0;
-        for (int i = from; i < from + count; i++) {
-            sum += Math.exp(output[i] - largest);
-        }
+        var values = new double[count];
+        Arrays.setAll(values, i -> output[from + i]);
+        softmax(values);
         var scores = new float[count];
         for (int i = 0; i < count; i++) {
-            scores[i] = (float) (Math.exp(output[from + i] - largest) / sum);
+            scores[i] = (float) values[i];
         }
         return scores;
+    }
+
+    /// The softmax of an output, in its place.
+    public static void softmax(double[] values) {
+        double largest = Arrays.stream(values).reduce(Double.NEGATIVE_INFINITY, Math::max);
+        double sum = 0;
+        for (int i = 0; i < values.length; i++) {
+            values[i] = Math.exp(values[i] - largest);
+            sum += values[i];
+        }
+        for (int i = 0; i < values.length; i++) {
+            values[i] /= sum;
+        }
     }
 }

@@ -4,6 +4,7 @@ import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Fields;
 import dev.berth.engine.EngineException;
+import dev.berth.handler.task.Best;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.ScoreFunction;
 import dev.berth.handler.task.TaskRecord;
@@ -14,10 +15,9 @@ import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Vocabulary;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
-import java.util.PriorityQueue;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /// Fills in a masked token of a text, such as `[MASK]` or `<mask>`.
 ///
@@ -135,44 +135,22 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
     private List<Filled> filled(TaskRecord<EncodedText, Parameters> record, float[] scores, int place, boolean single) {
         var parameters = record.parameters();
         var tokens = parameters.targets.isEmpty()
-                ? IntStream.range(0, scores.length)
-                : parameters.targets.stream().mapToInt(this::target).distinct();
-        return best(scores, tokens, parameters.topK).stream()
-                .map(token -> filled(record.input().row(), place, token, scores[token], single))
+                ? LongStream.range(0, scores.length)
+                : parameters.targets.stream().mapToLong(this::target).distinct();
+        return Best.of(tokens, token -> scores[(int) token], parameters.topK).stream()
+                .map(token -> filled(record.input().row(), place, token, scores[token.intValue()], single))
                 .toList();
     }
 
-    /// The best tokens, the best first, those found first among equals. Not a sorted stream of them
-    /// all: it would hold an object for each word of the vocabulary.
-    private static List<Integer> best(float[] scores, IntStream tokens, int most) {
-        var worstFirst =
-                Comparator.comparingDouble((int[] token) -> scores[token[0]]).thenComparingInt(token -> -token[1]);
-        var kept = new PriorityQueue<>(worstFirst);
-        var order = tokens.iterator();
-        for (int i = 0; order.hasNext(); i++) {
-            int token = order.nextInt();
-            if (kept.size() < most || scores[token] > scores[kept.element()[0]]) {
-                kept.add(new int[] {token, i});
-            }
-            if (kept.size() > most) {
-                kept.remove();
-            }
-        }
-        return kept.stream()
-                .sorted(worstFirst.reversed())
-                .map(token -> token[0])
-                .toList();
-    }
-
-    private Filled filled(Encoding row, int place, int token, float score, boolean single) {
+    private Filled filled(Encoding row, int place, long token, float score, boolean single) {
         var ids = row.ids().clone();
         ids[place] = token;
         return new Filled(score, token, tokenizer.decode(new long[] {token}, false), tokenizer.decode(ids, single));
     }
 
     /// Its id; of a text that is no token the first of its tokens.
-    private int target(String target) {
-        long id = vocabulary.id(target).orElseGet(() -> {
+    private long target(String target) {
+        return vocabulary.id(target).orElseGet(() -> {
             var tokens = tokenizer.tokens(target).ids();
             if (tokens.length == 0) {
                 throw new BadInputException(
@@ -180,6 +158,5 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
             }
             return tokens[0];
         });
-        return Math.toIntExact(id);
     }
 }
