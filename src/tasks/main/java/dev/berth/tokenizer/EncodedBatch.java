@@ -4,6 +4,7 @@ import dev.berth.hooks.Tensor;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.LongStream;
 
 /// Rows for a forward: the shorter ones are padded to the longest.
 ///
@@ -27,13 +28,7 @@ public record EncodedBatch(List<Encoding> rows, Padding padding) {
 
     /// 1, or 0 for padding.
     public Tensor attentionMask() {
-        return tensor(
-                row -> {
-                    var ones = new long[row.size()];
-                    Arrays.fill(ones, 1);
-                    return ones;
-                },
-                0);
+        return tensor(row -> LongStream.generate(() -> 1).limit(row.size()).toArray(), 0);
     }
 
     public Tensor typeIds() {
@@ -42,13 +37,18 @@ public record EncodedBatch(List<Encoding> rows, Padding padding) {
 
     private Tensor tensor(Function<Encoding, long[]> part, long filling) {
         int length = rows.stream().mapToInt(Encoding::size).max().orElseThrow();
-        var values = new long[rows.size() * length];
+        return padded(rows.stream().map(part).toList(), rows.size(), length, filling, padding.side);
+    }
+
+    /// An `int64` tensor `[count, length]` of rows, filled up to that.
+    public static Tensor padded(List<long[]> rows, int count, int length, long filling, Truncation.Side side) {
+        var values = new long[Math.multiplyExact(count, length)];
         Arrays.fill(values, filling);
         for (int i = 0; i < rows.size(); i++) {
-            int size = rows.get(i).size();
-            int from = i * length + (padding.side == Truncation.Side.LEFT ? length - size : 0);
-            System.arraycopy(part.apply(rows.get(i)), 0, values, from, size);
+            var row = rows.get(i);
+            int from = i * length + (side == Truncation.Side.LEFT ? length - row.length : 0);
+            System.arraycopy(row, 0, values, from, row.length);
         }
-        return Tensor.of(values, rows.size(), length);
+        return Tensor.of(values, count, length);
     }
 }

@@ -28,9 +28,6 @@ public record Truncation(int maxLength, Strategy strategy, Side side) {
         RIGHT
     }
 
-    /// The numbers of tokens that are kept.
-    private record Kept(int first, int second) {}
-
     public Truncation {
         if (maxLength < 1) {
             throw new IllegalArgumentException("maxLength: found %d, expected at least 1".formatted(maxLength));
@@ -47,13 +44,22 @@ public record Truncation(int maxLength, Strategy strategy, Side side) {
     /// @param special the tokens of the row that no text has
     /// @throws BadInputException when the text that may be cut is too short
     List<Tokens> cut(List<Tokens> texts, int special) {
-        var first = texts.getFirst();
-        if (texts.size() == 1) {
-            return List.of(cut(first, kept(first.size(), 0, special).first));
+        int first = texts.getFirst().size();
+        int second = texts.stream().skip(1).mapToInt(Tokens::size).sum();
+        int room = Math.max(0, maxLength - special);
+        int tooMany = first + second - room;
+        if (tooMany <= 0) {
+            return texts;
         }
-        var second = texts.getLast();
-        var kept = kept(first.size(), second.size(), special);
-        return List.of(cut(first, kept.first), cut(second, kept.second));
+        int kept = room == 0
+                ? 0
+                : switch (strategy) {
+                    case LONGEST_FIRST -> longestFirst(first, second, room);
+                    case ONLY_FIRST -> shortened(first, tooMany, "first");
+                    case ONLY_SECOND -> room - shortened(second, tooMany, "second");
+                };
+        var cut = cut(texts.getFirst(), kept);
+        return texts.size() == 1 ? List.of(cut) : List.of(cut, cut(texts.getLast(), room - kept));
     }
 
     private Tokens cut(Tokens text, int length) {
@@ -61,30 +67,10 @@ public record Truncation(int maxLength, Strategy strategy, Side side) {
         return length == text.size() ? text : text.part(from, from + length);
     }
 
-    private Kept kept(int first, int second, int special) {
-        int room = Math.max(0, maxLength - special);
-        int tooMany = first + second - room;
-        if (tooMany <= 0) {
-            return new Kept(first, second);
-        }
-        if (room == 0) {
-            return new Kept(0, 0);
-        }
-        return switch (strategy) {
-            case LONGEST_FIRST -> longestFirst(first, second, room);
-            case ONLY_FIRST -> new Kept(shortened(first, tooMany, "first"), second);
-            case ONLY_SECOND -> new Kept(first, shortened(second, tooMany, "second"));
-        };
-    }
-
-    private static Kept longestFirst(int first, int second, int room) {
-        int shorter = Math.min(first, second);
-        int longer = Math.max(shorter, room - shorter);
-        if (shorter + longer > room) {
-            shorter = room / 2;
-            longer = shorter + room % 2;
-        }
-        return first > second ? new Kept(longer, shorter) : new Kept(shorter, longer);
+    /// What is kept of the first text.
+    private static int longestFirst(int first, int second, int room) {
+        int shorter = Math.min(Math.min(first, second), room / 2);
+        return first > second ? room - shorter : shorter;
     }
 
     private int shortened(int tokens, int tooMany, String which) {

@@ -3,11 +3,9 @@ package dev.berth.handler.task;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.engine.Graph;
 import dev.berth.hooks.Accelerator;
-import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.LongBuffer;
+import dev.berth.tokenizer.EncodedBatch;
+import dev.berth.tokenizer.Truncation.Side;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -192,33 +190,19 @@ public final class RowModel {
                 .orElseGet(candidates::getLast);
     }
 
-    /// One input of a forward: the rows, padded to `count` rows of `columns` tokens. It lies where
-    /// the engine reads it.
+    /// One input of a forward: the rows, padded to `count` rows of `columns` tokens.
     static Tensor tensor(String input, List<Row> rows, int count, int columns, long padding) {
-        var type = ElementType.INT64;
-        var data = ByteBuffer.allocateDirect(Math.multiplyExact(Math.multiplyExact(count, columns), type.bytes()));
-        var values = data.order(ByteOrder.LITTLE_ENDIAN).asLongBuffer();
-        if (input.equals("input_ids") && padding != 0) {
-            fill(values, 0, values.capacity(), padding);
-        }
-        for (int r = 0; r < rows.size(); r++) {
-            var row = rows.get(r);
-            int from = r * columns;
-            switch (input) {
-                case "input_ids" -> values.put(from, row.ids());
-                case "attention_mask" -> fill(values, from, row.size(), 1);
-                case "token_type_ids" -> values.put(from, row.types());
-                case "position_ids" ->
-                    values.put(from, LongStream.range(0, row.size()).toArray());
-                default -> throw new IllegalArgumentException("%s is none of the inputs %s".formatted(input, INPUTS));
-            }
-        }
-        return Tensor.of(type, data, count, columns);
-    }
-
-    private static void fill(LongBuffer values, int from, int count, long value) {
-        for (int i = from; i < from + count; i++) {
-            values.put(i, value);
-        }
+        var parts = rows.stream()
+                .map(row -> switch (input) {
+                    case "input_ids" -> row.ids();
+                    case "attention_mask" ->
+                        LongStream.generate(() -> 1).limit(row.size()).toArray();
+                    case "token_type_ids" -> row.types();
+                    case "position_ids" -> LongStream.range(0, row.size()).toArray();
+                    default ->
+                        throw new IllegalArgumentException("%s is none of the inputs %s".formatted(input, INPUTS));
+                })
+                .toList();
+        return EncodedBatch.padded(parts, count, columns, input.equals("input_ids") ? padding : 0, Side.RIGHT);
     }
 }
