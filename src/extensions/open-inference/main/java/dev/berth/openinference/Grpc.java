@@ -1,6 +1,9 @@
 package dev.berth.openinference;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.MessageLite;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -12,11 +15,14 @@ import dev.berth.http.ServerParts;
 import dev.berth.http.body.Inflated;
 import dev.berth.http.body.RequestBody;
 import dev.berth.http.body.Upload;
+import dev.berth.json.JsonText;
 import dev.berth.memory.RequestMemory;
 import dev.berth.serving.hooks.Deadline;
 import io.javalin.http.Context;
+import io.javalin.http.Handler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URLEncoder;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -115,20 +121,22 @@ final class Grpc {
         return Duration.of(Long.parseLong(parts.group(1)), UNITS.get(parts.group(2)));
     }
 
-    /// What a call fails with that has no method.
-    static ServingException noSuchMethod(Context ctx) {
-        // NOT_FOUND would be a model.
-        return ErrorType.METHOD_NOT_ALLOWED.because("%s: no such method".formatted(CallerText.quoted(ctx.path())));
-    }
-
     /// Reads the message of a call whose request is short.
-    static void read(Context ctx, Invocations invocations, Consumer<byte[]> reader) throws Exception {
-        take(ctx, invocations, body -> reader.accept(body.first()));
+    static void read(Context ctx, Invocations invocations, Descriptor type, Consumer<JsonNode> reader)
+            throws Exception {
+        take(ctx, invocations, body -> reader.accept(MessageTree.read(type, body.first())));
     }
 
-    /// A call whose request is short.
-    static void call(Context ctx, Invocations invocations, Function<byte[], MessageLite> answer) throws Exception {
-        read(ctx, invocations, message -> answer(ctx, frame(answer.apply(message))));
+    /// Answers a call whose request is short: JSON by JSON.
+    static Handler query(Invocations invocations, MethodDescriptor method, Function<JsonNode, Object> answer) {
+        return ctx ->
+                read(ctx, invocations, method.getInputType(), asked -> answer(ctx, frame(method, answer.apply(asked))));
+    }
+
+    /// The answer of a method, of the JSON that it has.
+    static byte[] frame(MethodDescriptor method, Object json) {
+        var tree = json instanceof JsonNode node ? node : JsonText.tree(json);
+        return frame(MessageTree.message(method.getOutputType(), tree));
     }
 
     /// Has a call with one request answered.
@@ -228,14 +236,6 @@ final class Grpc {
     }
 
     private static String encoded(String message) {
-        var encoded = new StringBuilder();
-        for (byte each : message.getBytes(StandardCharsets.UTF_8)) {
-            if (each >= ' ' && each <= '~' && each != '%') {
-                encoded.append((char) each);
-            } else {
-                encoded.append("%%%02X".formatted(each & 0xff));
-            }
-        }
-        return encoded.toString();
+        return URLEncoder.encode(message, StandardCharsets.UTF_8).replace("+", "%20");
     }
 }

@@ -1,18 +1,14 @@
 package dev.berth.openinference;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FileDescriptor;
 import com.google.protobuf.Descriptors.GenericDescriptor;
-import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Descriptors.MethodDescriptor;
 import dev.berth.error.ErrorType;
 import dev.berth.http.CallerText;
 import dev.berth.http.ServerParts;
-import dev.berth.openinference.ReflectionProtocol.ErrorResponse;
-import dev.berth.openinference.ReflectionProtocol.FileDescriptorResponse;
-import dev.berth.openinference.ReflectionProtocol.ListServiceResponse;
-import dev.berth.openinference.ReflectionProtocol.ServerReflectionRequest;
-import dev.berth.openinference.ReflectionProtocol.ServerReflectionResponse;
-import dev.berth.openinference.ReflectionProtocol.ServiceResponse;
 import io.javalin.http.Context;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +29,10 @@ record GrpcReflection(ServerParts parts) {
 
     /// The most bytes of a request, which names a host and a method. The answer repeats it.
     private static final int LONGEST = 16 << 10;
+
+    private static final MethodDescriptor METHOD = ReflectionProtocol.getDescriptor()
+            .findServiceByName("ServerReflection")
+            .findMethodByName("ServerReflectionInfo");
 
     /// None of them imports another.
     private static final List<FileDescriptor> FILES =
@@ -63,58 +63,46 @@ record GrpcReflection(ServerParts parts) {
 
     void answerAll(Context ctx) throws Exception {
         Grpc.takeEach(ctx, parts, body -> {
-            try {
-                var message = body.readNBytes(LONGEST + 1);
-                if (message.length > LONGEST) {
-                    throw ErrorType.BAD_INPUT.because(
-                            "message: found more than %d bytes, expected a ServerReflectionRequest".formatted(LONGEST));
-                }
-                Grpc.send(ctx, Grpc.frame(answer(ServerReflectionRequest.parseFrom(message))));
-            } catch (InvalidProtocolBufferException e) {
-                throw ErrorType.BAD_INPUT.because("message: not a ServerReflectionRequest", e);
+            var message = body.readNBytes(LONGEST + 1);
+            if (message.length > LONGEST) {
+                throw ErrorType.BAD_INPUT.because(
+                        "message: found more than %d bytes, expected a ServerReflectionRequest".formatted(LONGEST));
             }
+            var asked = MessageTree.read(METHOD.getInputType(), message);
+            Grpc.send(ctx, Grpc.frame(METHOD, answer(asked)));
         });
     }
 
-    private static ServerReflectionResponse answer(ServerReflectionRequest asked) {
-        var answer = ServerReflectionResponse.newBuilder()
-                .setValidHost(asked.getHost())
-                .setOriginalRequest(asked);
-        switch (asked.getMessageRequestCase()) {
-            case LIST_SERVICES -> answer.setListServicesResponse(services());
-            case FILE_BY_FILENAME -> add(answer, asked.getFileByFilename());
-            case FILE_CONTAINING_SYMBOL -> add(answer, asked.getFileContainingSymbol());
-            case FILE_CONTAINING_EXTENSION, ALL_EXTENSION_NUMBERS_OF_TYPE ->
-                fail(answer, "there are no extensions here");
-            case MESSAGEREQUEST_NOT_SET ->
-                throw ErrorType.BAD_INPUT.because("message_request: found none, expected one");
+    private static ObjectNode answer(ObjectNode asked) {
+        var answer = JsonNodeFactory.instance
+                .objectNode()
+                .put("valid_host", asked.path("host").textValue())
+                .<ObjectNode>set("original_request", asked);
+        if (asked.has("list_services")) {
+            var services = answer.putObject("list_services_response").putArray("service");
+            FILES.stream()
+                    .flatMap(file -> file.getServices().stream())
+                    .forEach(service -> services.addObject().put("name", service.getFullName()));
+            return answer;
         }
-        return answer.build();
-    }
-
-    private static ListServiceResponse services() {
-        return ListServiceResponse.newBuilder()
-                .addAllService(FILES.stream()
-                        .flatMap(file -> file.getServices().stream())
-                        .map(service -> ServiceResponse.newBuilder()
-                                .setName(service.getFullName())
-                                .build())
-                        .toList())
-                .build();
-    }
-
-    private static void add(ServerReflectionResponse.Builder answer, String asked) {
-        var found = DEFINING.get(asked);
-        if (found == null) {
-            fail(answer, "%s: there is no such thing here".formatted(CallerText.quoted(asked)));
-        } else {
-            answer.setFileDescriptorResponse(FileDescriptorResponse.newBuilder()
-                    .addFileDescriptorProto(found.toProto().toByteString()));
+        var name = asked.path("file_by_filename")
+                .asText(asked.path("file_containing_symbol").asText());
+        if (DEFINING.containsKey(name)) {
+            answer.putObject("file_descriptor_response")
+                    .putArray("file_descriptor_proto")
+                    .addPOJO(DEFINING.get(name).toProto().toByteString());
+            return answer;
         }
-    }
-
-    private static void fail(ServerReflectionResponse.Builder answer, String why) {
-        answer.setErrorResponse(
-                ErrorResponse.newBuilder().setErrorCode(NOT_FOUND).setErrorMessage(why));
+        if (asked.size() == 1) {
+            throw ErrorType.BAD_INPUT.because("message_request: found none, expected one");
+        }
+        answer.putObject("error_response")
+                .put("error_code", NOT_FOUND)
+                .put(
+                        "error_message",
+                        name.isEmpty()
+                                ? "there are no extensions here"
+                                : "%s: there is no such thing here".formatted(CallerText.quoted(name)));
+        return answer;
     }
 }

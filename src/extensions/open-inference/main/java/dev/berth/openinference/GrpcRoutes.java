@@ -1,9 +1,12 @@
 package dev.berth.openinference;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.Descriptors.ServiceDescriptor;
-import com.google.protobuf.Message;
 import dev.berth.config.ServerConfig;
+import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.http.CallerText;
 import dev.berth.http.ErrorForm;
 import dev.berth.http.Listener;
 import dev.berth.http.Protocol;
@@ -12,6 +15,7 @@ import dev.berth.http.ServerParts;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -27,7 +31,8 @@ public final class GrpcRoutes implements Protocol {
     private static final ErrorForm TRAILERS = new ErrorForm(Grpc.TYPE.toString(), (_, _, _) -> "") {
         @Override
         protected ServingException noSuchPath(Context ctx, ServingException notFound) {
-            return Grpc.noSuchMethod(ctx);
+            // NOT_FOUND would be a model.
+            return ErrorType.METHOD_NOT_ALLOWED.because("%s: no such method".formatted(CallerText.quoted(ctx.path())));
         }
 
         @Override
@@ -39,31 +44,43 @@ public final class GrpcRoutes implements Protocol {
     @Override
     public List<Route> routes() {
         return List.of(
-                query("ServerLive", Queries::isLive),
+                query("ServerLive", Queries::live),
                 query("ServerReady", Queries::isReady),
                 query("ServerMetadata", Queries::server),
                 query("ModelReady", Queries::isModelReady),
-                call("ModelMetadata", parts -> new OpenInference(parts)::describeByGrpc),
+                query("ModelMetadata", Queries::model),
                 call("ModelInfer", parts -> new OpenInference(parts)::inferByGrpc),
                 call("ModelStreamInfer", parts -> new OpenInference(parts)::inferInStream),
-                query("ModelConfig", Queries::config),
+                query("ModelConfig", (queries, asked) -> Map.of("config", queries.config(asked))),
                 query("ModelStatistics", Queries::statistics),
-                query("RepositoryIndex", Queries::index),
+                query("RepositoryIndex", (queries, asked) -> Map.of("models", queries.index(asked))),
                 query("RepositoryModelLoad", Queries::load).noPageOfOthers(),
                 query("RepositoryModelUnload", Queries::unload).noPageOfOthers(),
-                Route.post(GrpcHealth.CHECK, parts -> new GrpcHealth(parts)::check)
+                at(
+                                GrpcHealth.CHECK,
+                                parts ->
+                                        Grpc.query(parts.invocations(), GrpcHealth.CHECK, new GrpcHealth(parts)::check))
                         .forHealth(),
-                Route.post(GrpcHealth.WATCH, parts -> new GrpcHealth(parts)::watch),
+                at(GrpcHealth.WATCH, parts -> new GrpcHealth(parts)::watch),
                 Route.post(GrpcReflection.PATH, parts -> new GrpcReflection(parts)::answerAll),
                 Route.post(GrpcReflection.PATH_BEFORE, parts -> new GrpcReflection(parts)::answerAll));
     }
 
-    private static Route query(String method, BiFunction<Queries, Asked, Message> answer) {
-        return call(method, Queries.grpc(SERVICE.findMethodByName(method).getInputType(), answer));
+    private static Route query(String name, BiFunction<Queries, JsonNode, Object> answer) {
+        return call(
+                name,
+                parts -> Grpc.query(
+                        parts.invocations(),
+                        SERVICE.findMethodByName(name),
+                        asked -> answer.apply(new Queries(parts), asked)));
     }
 
-    private static Route call(String method, Function<ServerParts, Handler> handler) {
-        return Route.post("/%s/%s".formatted(SERVICE.getFullName(), method), handler);
+    private static Route call(String name, Function<ServerParts, Handler> handler) {
+        return at(SERVICE.findMethodByName(name), handler);
+    }
+
+    private static Route at(MethodDescriptor method, Function<ServerParts, Handler> handler) {
+        return Route.post("/%s/%s".formatted(method.getService().getFullName(), method.getName()), handler);
     }
 
     @Override

@@ -46,7 +46,7 @@ final class InferDialect implements Dialect {
     private final Messages messages;
     private final ServedModel.Visit visit;
     private final List<MediaType> requestTypes;
-    private volatile Messages.Request request;
+    private volatile InferRequest request;
 
     /// How many records the request is; 0: its only element is a body.
     private volatile int records;
@@ -172,7 +172,7 @@ final class InferDialect implements Dialect {
     @Override
     public InvocationResponse response(InvocationResponse answer) throws IOException {
         var all = tensors(answer);
-        var asked = request.wanted();
+        var asked = request.wanted().stream().map(InferRequest.Wanted::name).toList();
         var names = all.stream().map(InferTensor::name).toList();
         for (int i = 0; i < asked.size(); i++) {
             if (!names.contains(asked.get(i))) {
@@ -183,7 +183,7 @@ final class InferDialect implements Dialect {
         var wanted = asked.isEmpty()
                 ? all
                 : asked.stream().map(name -> all.get(names.indexOf(name))).toList();
-        var written = messages.write(wanted);
+        var written = messages.write(request, wanted);
         return new InvocationResponse(written.body(), written.contentType(), answer.customAttributes());
     }
 

@@ -1,6 +1,9 @@
 package dev.berth.openinference;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.google.protobuf.ByteString;
+import dev.berth.content.Excerpt;
+import dev.berth.content.JsonTensors;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
@@ -10,7 +13,6 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /// What a request says of a tensor beside its elements, and makes the tensor of these.
@@ -20,9 +22,11 @@ import java.util.Optional;
 /// @param contentType of elements that are bytes, such as `image/png`
 record InferHeader(String place, String name, Datatype datatype, int[] shape, int size, Optional<String> contentType) {
 
-    static InferHeader of(String place, String name, String datatype, long[] shape, Map<String, Object> parameters) {
-        var type = Datatype.named(datatype, place);
-        InferParameters.known(parameters, InferParameters.OF_INPUTS, place + ".parameters");
+    static InferHeader of(JsonNode input, String place) {
+        var name = text(input.path("name"), place + ".name");
+        var type = Datatype.named(text(input.path("datatype"), place + ".datatype"), place);
+        var shape = lengths(input.path("shape"), place + ".shape");
+        var parameters = InferParameters.known(input, InferParameters.OF_INPUTS, place + ".parameters");
         long size = 1;
         for (long length : shape) {
             // Lists in which there are no elements are as many.
@@ -41,26 +45,59 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
                         .map(Object::toString));
     }
 
-    /// @param field that holds the elements
-    void requireSize(int found, String field) {
-        if (found != size) {
-            throw new BadInputException("%s.%s: found %d elements, expected %d for the shape %s"
-                    .formatted(place, field, found, size, Arrays.toString(shape)));
+    /// @param place what messages call the value
+    static String text(JsonNode value, String place) {
+        if (!value.isTextual()) {
+            throw Excerpt.bad(place, value, "a text");
         }
+        return value.textValue();
     }
 
-    InferTensor of(Tensor numbers) {
-        return new InferTensor.Numbers(name, numbers.reshape(shape));
+    private static long[] lengths(JsonNode shape, String place) {
+        if (!shape.isArray()
+                || !shape.valueStream().allMatch(length -> length.isIntegralNumber() && length.canConvertToLong())) {
+            throw Excerpt.bad(place, shape, "a list of whole numbers");
+        }
+        return shape.valueStream().mapToLong(JsonNode::longValue).toArray();
     }
 
-    InferTensor of(List<ByteString> elements) {
+    /// Reads a list of the elements, flat or nested as the shape is.
+    ///
+    /// @param field that has it
+    InferTensor ofList(JsonNode list, String field) {
+        var what = "%s.%s".formatted(place, field);
+        if (datatype.type().isPresent()) {
+            var numbers = JsonTensors.read(list, datatype.type().get(), what);
+            requireSize(numbers.size(), what);
+            return new InferTensor.Numbers(name, numbers.reshape(shape));
+        }
+        var elements = new ArrayList<ByteString>();
+        add(list, elements, what);
+        requireSize(elements.size(), what);
         return new InferTensor.Bytes(name, shape, elements, contentType);
+    }
+
+    private static void add(JsonNode value, List<ByteString> elements, String what) {
+        if (value.isArray()) {
+            value.forEach(element -> add(element, elements, what));
+            return;
+        }
+        var text = value.isPojo() ? "" : text(value, "%s[%d]".formatted(what, elements.size()));
+        RequestMemory.charge(InferTensor.ELEMENT + 3L * text.length());
+        elements.add(MessageTree.bytes(value));
+    }
+
+    private void requireSize(int found, String what) {
+        if (found != size) {
+            throw new BadInputException("%s: found %d elements, expected %d for the shape %s"
+                    .formatted(what, found, size, Arrays.toString(shape)));
+        }
     }
 
     /// Reads elements as [InferTensor#raw] writes them.
     InferTensor ofRaw(ByteString bytes) {
         if (datatype.type().isEmpty()) {
-            return of(elements(bytes));
+            return new InferTensor.Bytes(name, shape, elements(bytes), contentType);
         }
         var type = datatype.type().get();
         var raw = bytes.asReadOnlyByteBuffer();

@@ -1,5 +1,6 @@
 package dev.berth.openinference;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
@@ -37,7 +38,37 @@ final class InferParameters {
 
     private InferParameters() {}
 
+    /// Reads texts, numbers and booleans by name.
+    ///
+    /// @param object that has them in its `parameters`
     /// @param place what messages call them
+    static Map<String, Object> of(JsonNode object, String place) {
+        var found = object.path("parameters");
+        if (!found.isObject() && !found.isMissingNode() && !found.isNull()) {
+            throw Excerpt.bad(place, found, "an object");
+        }
+        var parameters = new LinkedHashMap<String, Object>();
+        found.forEachEntry((name, value) -> {
+            if (!value.isNull()) {
+                parameters.put(
+                        name,
+                        switch (value.getNodeType()) {
+                            case STRING -> value.textValue();
+                            case NUMBER -> value.numberValue();
+                            case BOOLEAN -> value.booleanValue();
+                            // Hooks may have parameters of any form.
+                            default -> value;
+                        });
+            }
+        });
+        return parameters;
+    }
+
+    /// The same where there may be no others.
+    static Map<String, Object> known(JsonNode object, List<String> known, String place) {
+        return known(of(object, place), known, place);
+    }
+
     static Map<String, Object> known(Map<String, Object> found, List<String> known, String place) {
         found.forEach((name, value) -> {
             if (!known.contains(name)) {

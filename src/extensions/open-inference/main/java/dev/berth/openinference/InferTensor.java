@@ -1,10 +1,13 @@
 package dev.berth.openinference;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.protobuf.ByteString;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
@@ -27,6 +30,16 @@ sealed interface InferTensor {
     /// The elements as the protocol has them outside of JSON and of typed contents: little-endian,
     /// and each of BYTES behind its length in 4 bytes.
     ByteBuffer raw();
+
+    /// All but the parameters and the elements, as JSON and protobuf have it.
+    default ObjectNode described() {
+        var described = JsonNodeFactory.instance
+                .objectNode()
+                .put("name", name())
+                .put("datatype", datatype().name());
+        Arrays.stream(shape()).forEach(described.putArray("shape")::add);
+        return described;
+    }
 
     static String base64(ByteString element) {
         return Base64.getEncoder().encodeToString(element.toByteArray());

@@ -1,12 +1,11 @@
 package dev.berth.openinference;
 
-import static dev.berth.openinference.InferParameters.BINARY_DATA;
-import static dev.berth.openinference.InferParameters.BINARY_DATA_OUTPUT;
 import static dev.berth.openinference.InferParameters.BINARY_DATA_SIZE;
 import static dev.berth.openinference.InferParameters.CONTENT_TYPE;
-import static dev.berth.openinference.InferParameters.OF_OUTPUTS;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import dev.berth.content.Excerpt;
@@ -17,17 +16,13 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.NamedModels;
+import dev.berth.json.JsonText;
 import dev.berth.memory.RequestMemory;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalInt;
 
 /// JSON, behind which the bytes of some tensors may stand: the binary tensor data extension.
@@ -36,16 +31,8 @@ final class JsonMessages implements Messages {
     /// Of a body of JSON and the bytes of tensors behind it.
     static final MediaType BINARY = MediaType.parse("application/octet-stream").orElseThrow();
 
-    private static final String BASE64 = "base64";
-
     private final String model;
     private final OptionalInt headerLength;
-    private Optional<String> id = Optional.empty();
-
-    /// Whether an output is to come as bytes, by the names of those that say so; else as the request says.
-    private final Map<String, Boolean> binaryOutputs = new HashMap<>();
-
-    private boolean isBinary;
     private int answered;
 
     /// @param headerLength how much of the body is JSON; empty: all of it
@@ -60,7 +47,7 @@ final class JsonMessages implements Messages {
     }
 
     @Override
-    public Request read(InvocationRequest asked) throws IOException {
+    public InferRequest read(InvocationRequest asked) throws IOException {
         var bytes = asked.bytes();
         int length = headerLength.orElse(bytes.length);
         if (length > bytes.length) {
@@ -70,96 +57,49 @@ final class JsonMessages implements Messages {
         }
         var body = Json.parse(
                 asked.withBody(new ByteArrayInputStream(bytes, 0, length)).text(), "body");
-        require(body.isObject(), body, "body", "{\"inputs\": […]}");
-        var binary = ByteBuffer.wrap(bytes, length, bytes.length - length);
-        var inputs = new ArrayList<InferTensor>();
-        for (var input : list(body, "inputs")) {
-            inputs.add(input(input, "inputs[%d]".formatted(inputs.size()), binary));
+        if (!body.isObject()) {
+            throw Excerpt.bad("body", body, "{\"inputs\": […]}");
         }
+        var binary = ByteBuffer.wrap(bytes, length, bytes.length - length);
+        var request = InferRequest.of(body, (header, input) -> elements(header, input, binary));
         if (binary.hasRemaining()) {
             throw new BadInputException(
                     "body: found %d bytes that belong to no input, expected none; each binary input has its %s"
                             .formatted(binary.remaining(), BINARY_DATA_SIZE));
         }
-        var parameters = parameters(body, "parameters");
-        id = body.has("id") ? Optional.of(text(body.path("id"), "id")) : Optional.empty();
-        isBinary = Boolean.TRUE.equals(parameters.get(BINARY_DATA_OUTPUT));
-        return new Request(inputs, parameters, wanted(body));
+        return request;
     }
 
-    private static InferTensor input(JsonNode input, String place, ByteBuffer binary) {
-        var parameters = parameters(input, place + ".parameters");
-        var header = InferHeader.of(
-                place,
-                text(input.path("name"), place + ".name"),
-                text(input.path("datatype"), place + ".datatype"),
-                shape(input.path("shape"), place + ".shape"),
-                parameters);
-        if (!parameters.containsKey(BINARY_DATA_SIZE)) {
-            return data(header, input.path("data"));
+    private static InferTensor elements(InferHeader header, JsonNode input, ByteBuffer binary) {
+        var length = input.path("parameters").path(BINARY_DATA_SIZE);
+        if (length.isMissingNode() || length.isNull()) {
+            if (!input.path("data").isArray()) {
+                throw Excerpt.bad(
+                        header.place() + ".data", input.path("data"), "a list, or parameters." + BINARY_DATA_SIZE);
+            }
+            return header.ofList(input.path("data"), "data");
         }
-        if (!(parameters.get(BINARY_DATA_SIZE) instanceof Number count)
-                || count.longValue() < 0
-                || count.longValue() > binary.remaining()) {
+        if (!length.isNumber() || length.longValue() < 0 || length.longValue() > binary.remaining()) {
             throw new BadInputException(
                     "%s.parameters.%s: found %s, expected at most the %d bytes that are left behind Inference-Header-Content-Length"
-                            .formatted(place, BINARY_DATA_SIZE, parameters.get(BINARY_DATA_SIZE), binary.remaining()));
+                            .formatted(header.place(), BINARY_DATA_SIZE, length.asText(), binary.remaining()));
         }
-        var raw = binary.slice(binary.position(), count.intValue());
-        binary.position(binary.position() + count.intValue());
+        var raw = binary.slice(binary.position(), length.intValue());
+        binary.position(binary.position() + length.intValue());
         return header.ofRaw(UnsafeByteOperations.unsafeWrap(raw));
     }
 
-    /// A list of the elements, flat or nested as the shape is.
-    private static InferTensor data(InferHeader header, JsonNode data) {
-        var place = header.place() + ".data";
-        require(data.isArray(), data, place, "a list, or parameters." + BINARY_DATA_SIZE);
-        if (header.datatype().type().isPresent()) {
-            var tensor = JsonTensors.read(data, header.datatype().type().get(), place);
-            header.requireSize(tensor.size(), "data");
-            return header.of(tensor);
-        }
-        var elements = new ArrayList<ByteString>();
-        addTexts(data, elements, place);
-        header.requireSize(elements.size(), "data");
-        return header.of(elements);
-    }
-
-    private static void addTexts(JsonNode value, List<ByteString> elements, String place) {
-        if (value.isArray()) {
-            value.forEach(element -> addTexts(element, elements, place));
-            return;
-        }
-        var text = text(value, "%s[%d]".formatted(place, elements.size()));
-        RequestMemory.charge(InferTensor.ELEMENT + 3L * text.length());
-        elements.add(ByteString.copyFromUtf8(text));
-    }
-
-    private List<String> wanted(JsonNode body) {
-        var wanted = new ArrayList<String>();
-        for (var output : body.has("outputs") ? list(body, "outputs") : List.<JsonNode>of()) {
-            var place = "outputs[%d]".formatted(wanted.size());
-            var parameters =
-                    InferParameters.known(parameters(output, place + ".parameters"), OF_OUTPUTS, place + ".parameters");
-            var name = text(output.path("name"), place + ".name");
-            wanted.add(name);
-            Optional.ofNullable(parameters.get(BINARY_DATA))
-                    .ifPresent(value -> binaryOutputs.putIfAbsent(name, value.equals(true)));
-        }
-        return wanted;
-    }
-
     @Override
-    public InvocationResponse write(List<InferTensor> outputs) {
-        var answer = new LinkedHashMap<String, Object>();
-        answer.put("model_name", model);
-        answer.put("model_version", NamedModels.VERSION);
-        id.ifPresent(id -> answer.put("id", id));
+    public InvocationResponse write(InferRequest asked, List<InferTensor> outputs) {
+        var answer = JsonNodeFactory.instance
+                .objectNode()
+                .put("model_name", model)
+                .put("model_version", NamedModels.VERSION);
+        asked.id().ifPresent(id -> answer.put("id", id));
         var binary = new ArrayList<ByteBuffer>();
-        answer.put(
-                "outputs",
-                outputs.stream().map(output -> output(output, binary)).toList());
-        var json = Json.write(answer).getBytes(StandardCharsets.UTF_8);
+        var list = answer.putArray("outputs");
+        outputs.forEach(output -> list.add(written(output, asked.asBytes(output.name()), binary)));
+        var json = JsonText.bytes(answer);
         if (binary.isEmpty()) {
             return InvocationResponse.of(json, MediaType.JSON);
         }
@@ -167,33 +107,28 @@ final class JsonMessages implements Messages {
         int length = binary.stream().mapToInt(ByteBuffer::remaining).sum();
         RequestMemory.charge(length);
         var body = ByteBuffer.allocate(json.length + length).put(json);
-        binary.forEach(part -> body.put(part.duplicate()));
+        binary.forEach(body::put);
         return InvocationResponse.of(body.array(), BINARY);
     }
 
-    private Map<String, Object> output(InferTensor output, List<ByteBuffer> binary) {
-        var json = new LinkedHashMap<String, Object>();
-        json.put("name", output.name());
-        json.put("datatype", output.datatype());
-        json.put("shape", output.shape());
-        var parameters = new LinkedHashMap<String, Object>();
+    private static ObjectNode written(InferTensor output, boolean asBytes, List<ByteBuffer> binary) {
+        var json = output.described();
+        var parameters = json.putObject("parameters");
         output.contentType().ifPresent(type -> parameters.put(CONTENT_TYPE, type));
-        Map<String, Object> data = Map.of();
-        if (binaryOutputs.getOrDefault(output.name(), isBinary)) {
+        if (asBytes) {
             var raw = output.raw();
             parameters.put(BINARY_DATA_SIZE, raw.remaining());
             binary.add(raw);
         } else {
-            data = Map.of("data", data(output, parameters));
+            json.set("data", data(output, parameters));
         }
-        if (!parameters.isEmpty()) {
-            json.put("parameters", parameters);
+        if (parameters.isEmpty()) {
+            json.remove("parameters");
         }
-        json.putAll(data);
         return json;
     }
 
-    private static Object data(InferTensor output, Map<String, Object> parameters) {
+    private static JsonNode data(InferTensor output, ObjectNode parameters) {
         return switch (output) {
             case InferTensor.Numbers(var _, var tensor) -> {
                 RequestMemory.charge(120L * tensor.size());
@@ -201,60 +136,15 @@ final class JsonMessages implements Messages {
             }
             case InferTensor.Bytes bytes -> {
                 RequestMemory.charge(4L * bytes.length());
-                if (bytes.elements().stream().allMatch(ByteString::isValidUtf8)) {
-                    yield bytes.elements().stream()
-                            .map(ByteString::toStringUtf8)
-                            .toList();
+                boolean areTexts = bytes.elements().stream().allMatch(ByteString::isValidUtf8);
+                if (!areTexts && !parameters.has(CONTENT_TYPE)) {
+                    parameters.put(CONTENT_TYPE, "base64");
                 }
-                parameters.putIfAbsent(CONTENT_TYPE, BASE64);
-                yield bytes.elements().stream().map(InferTensor::base64).toList();
+                var texts = JsonNodeFactory.instance.arrayNode();
+                bytes.elements()
+                        .forEach(element -> texts.add(areTexts ? element.toStringUtf8() : InferTensor.base64(element)));
+                yield texts;
             }
         };
-    }
-
-    private static List<JsonNode> list(JsonNode object, String field) {
-        var list = object.path(field);
-        require(list.isArray(), list, field, "a list");
-        return list.valueStream().toList();
-    }
-
-    private static long[] shape(JsonNode shape, String place) {
-        boolean isWhole =
-                shape.valueStream().allMatch(length -> length.isIntegralNumber() && length.canConvertToLong());
-        require(shape.isArray() && isWhole, shape, place, "a list of whole numbers");
-        return shape.valueStream().mapToLong(JsonNode::longValue).toArray();
-    }
-
-    private static String text(JsonNode value, String place) {
-        require(value.isTextual(), value, place, "a text");
-        return value.textValue();
-    }
-
-    private static void require(boolean isSo, JsonNode value, String place, String expected) {
-        if (!isSo) {
-            throw Excerpt.bad(place, value, expected);
-        }
-    }
-
-    /// Texts, numbers and booleans by name.
-    private static Map<String, Object> parameters(JsonNode object, String place) {
-        var parameters = object.path("parameters");
-        boolean isNone = parameters.isMissingNode() || parameters.isNull();
-        require(parameters.isObject() || isNone, parameters, place, "an object");
-        var values = new LinkedHashMap<String, Object>();
-        parameters.forEachEntry((name, value) -> {
-            if (!value.isNull()) {
-                values.put(
-                        name,
-                        switch (value.getNodeType()) {
-                            case STRING -> value.textValue();
-                            case NUMBER -> value.numberValue();
-                            case BOOLEAN -> value.booleanValue();
-                            // Hooks may have parameters of any form.
-                            default -> value;
-                        });
-            }
-        });
-        return values;
     }
 }

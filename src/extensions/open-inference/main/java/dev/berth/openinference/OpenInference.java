@@ -1,52 +1,33 @@
 package dev.berth.openinference;
 
-import com.google.protobuf.Message;
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.WireFormat;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.CallerText;
-import dev.berth.http.Invocations;
 import dev.berth.http.ModelRequest;
 import dev.berth.http.RequestLog;
 import dev.berth.http.ServerParts;
 import dev.berth.http.TraceParents;
 import dev.berth.http.body.RequestBody;
-import dev.berth.json.JsonText;
+import dev.berth.openinference.Inference.ModelInferRequest;
+import dev.berth.openinference.Inference.ModelStreamInferResponse;
 import io.javalin.http.Context;
 import java.io.IOException;
-import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// What the Open Inference Protocol has models do: `/v2` of HTTP, and
-/// `inference.GRPCInferenceService`. Requests go the way of `POST /invocations`. Runs on the request's virtual thread.
+/// Inference as the Open Inference Protocol has it, over HTTP and gRPC. Requests go the way of `POST
+/// /invocations`. Runs on the request's virtual thread.
 record OpenInference(ServerParts parts) {
 
     private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
 
-    private record Ready(String name, boolean ready) {}
-
-    void live(Context ctx) {
-        json(ctx, Map.of("live", true));
-    }
-
-    void ready(Context ctx) {
-        parts.health().problem().ifPresent(problem -> {
-            throw ErrorType.NOT_READY.because(problem);
-        });
-        json(ctx, Map.of("ready", true));
-    }
-
-    void modelReady(Context ctx) {
-        var model = parts.models().target(ctx);
-        parts.models().requireReady(model);
-        json(ctx, new Ready(model, true));
-    }
-
-    void describe(Context ctx) throws Exception {
-        parts.invocations().ask(ctx, asked -> json(ctx, GrpcMessages.json(metadata(asked))));
-    }
+    private static final int MODEL_NAME = ModelInferRequest.MODEL_NAME_FIELD_NUMBER;
+    private static final int MODEL_VERSION = ModelInferRequest.MODEL_VERSION_FIELD_NUMBER;
 
     void infer(Context ctx) throws Exception {
         var headerLength = headerLength(ctx);
@@ -60,17 +41,12 @@ record OpenInference(ServerParts parts) {
         });
     }
 
-    void describeByGrpc(Context ctx) throws Exception {
-        askByGrpc(ctx, asked -> Grpc.answer(ctx, Grpc.frame(metadata(asked))));
-    }
-
     void inferByGrpc(Context ctx) throws Exception {
-        askByGrpc(ctx, asked -> Grpc.answer(ctx, inferByGrpc(asked, false)));
-    }
-
-    private void askByGrpc(Context ctx, Invocations.Answering<ModelRequest> answering) throws Exception {
         var invocations = parts.invocations();
-        Grpc.take(ctx, invocations, body -> invocations.ask(ctx, target(body), body, answering));
+        Grpc.take(
+                ctx,
+                invocations,
+                body -> invocations.ask(ctx, target(body), body, asked -> Grpc.answer(ctx, inferByGrpc(asked, false))));
     }
 
     private byte[] inferByGrpc(ModelRequest asked, boolean inStream) throws IOException {
@@ -106,26 +82,33 @@ record OpenInference(ServerParts parts) {
                 throw e;
             }
             // The next request may succeed.
-            var failed = Inference.ModelStreamInferResponse.newBuilder().setErrorMessage(e.getMessage());
+            var failed = ModelStreamInferResponse.newBuilder().setErrorMessage(e.getMessage());
             Grpc.send(ctx, Grpc.frame(failed.build()));
         }
-    }
-
-    private static Message metadata(ModelRequest asked) {
-        return GrpcMessages.model(
-                asked.model(), asked.visit().signature(asked.body().deadline()));
     }
 
     private InvocationResponse infer(ModelRequest asked, MediaType type, Messages messages) throws IOException {
         return parts.invocations().askWhole(asked, type, type, new InferDialect(messages, asked.visit()));
     }
 
-    /// The name of the model stands at the beginning of a message that may be long.
+    /// The model's names stand at the beginning of a message that may be long, as all of protobuf's
+    /// libraries write them.
     private String target(RequestBody body) throws IOException {
-        var asked = Asked.first(body.first(), body.isWhole())
-                .orElseThrow(() -> ErrorType.BAD_INPUT.because(
-                        "message: found no model_name, expected a request that begins with it"));
-        return parts.models().target(asked.model(), asked.version());
+        var in = CodedInputStream.newInstance(body.first());
+        var names = new String[] {"", "", ""};
+        try {
+            int field = WireFormat.getTagFieldNumber(in.readTag());
+            while (field == MODEL_NAME || field == MODEL_VERSION) {
+                names[field] = in.readStringRequireUtf8();
+                field = WireFormat.getTagFieldNumber(in.readTag());
+            }
+            if (field > 0 || body.isWhole()) {
+                return parts.models().target(names[MODEL_NAME], names[MODEL_VERSION]);
+            }
+        } catch (InvalidProtocolBufferException _) {
+            // What has been read ends in a name.
+        }
+        throw ErrorType.BAD_INPUT.because("message: found no model_name, expected a request that begins with it");
     }
 
     private static OptionalInt headerLength(Context ctx) {
@@ -137,9 +120,5 @@ record OpenInference(ServerParts parts) {
             throw ErrorType.BAD_INPUT.found(HEADER_LENGTH, CallerText.quoted(header), "a number of bytes");
         }
         return OptionalInt.of(Integer.parseInt(header));
-    }
-
-    static void json(Context ctx, Object answer) {
-        ctx.contentType(MediaType.JSON.toString()).result(JsonText.write(answer));
     }
 }

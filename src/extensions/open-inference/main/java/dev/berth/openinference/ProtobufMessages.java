@@ -1,15 +1,20 @@
 package dev.berth.openinference;
 
-import com.google.protobuf.InvalidProtocolBufferException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.protobuf.UnsafeByteOperations;
+import dev.berth.content.JsonTensors;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.http.NamedModels;
+import dev.berth.memory.RequestMemory;
+import dev.berth.openinference.Inference.ModelInferRequest;
+import dev.berth.openinference.Inference.ModelInferResponse;
+import dev.berth.openinference.Inference.ModelStreamInferResponse;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 
@@ -22,7 +27,6 @@ final class ProtobufMessages implements Messages {
 
     private final String model;
     private final boolean inStream;
-    private String id = "";
     private boolean raw;
 
     /// @param inStream whether the answer is a `ModelStreamInferResponse`
@@ -32,106 +36,96 @@ final class ProtobufMessages implements Messages {
     }
 
     @Override
-    public Request read(InvocationRequest asked) throws IOException {
-        var body = UnsafeByteOperations.unsafeWrap(asked.bytes());
-        try {
-            MessageMemory.charge(body.newCodedInput(), Inference.ModelInferRequest.getDescriptor());
-            var in = body.newCodedInput();
-            in.enableAliasing(true);
-            return read(Inference.ModelInferRequest.parseFrom(in));
-        } catch (InvalidProtocolBufferException e) {
-            throw new BadInputException("message: not a ModelInferRequest: " + e.getMessage(), e);
+    public InferRequest read(InvocationRequest asked) throws IOException {
+        var message = MessageTree.read(ModelInferRequest.getDescriptor(), asked.bytes());
+        var raws = message.path("raw_input_contents");
+        int inputs = message.path("inputs").size();
+        raw = !raws.isEmpty();
+        if (raw && raws.size() != inputs) {
+            throw new BadInputException(
+                    "raw_input_contents: found %d, expected %d, one for each input".formatted(raws.size(), inputs));
         }
+        var each = raws.iterator();
+        return InferRequest.of(message, (header, input) -> elements(header, input.path("contents"), each));
     }
 
-    private Request read(Inference.ModelInferRequest message) {
-        id = message.getId();
-        var wanted = new ArrayList<String>();
-        for (var output : message.getOutputsList()) {
-            InferParameters.known(
-                    parameters(output.getParametersMap()),
-                    InferParameters.OF_OUTPUTS,
-                    "outputs[%d].parameters".formatted(wanted.size()));
-            wanted.add(output.getName());
-        }
-        return new Request(inputs(message), parameters(message.getParametersMap()), wanted);
-    }
-
-    private List<InferTensor> inputs(Inference.ModelInferRequest message) {
-        int raws = message.getRawInputContentsCount();
-        raw = raws > 0;
-        if (raw && raws != message.getInputsCount()) {
-            throw new BadInputException("raw_input_contents: found %d, expected %d, one for each input"
-                    .formatted(raws, message.getInputsCount()));
-        }
-        var tensors = new ArrayList<InferTensor>();
-        for (var input : message.getInputsList()) {
-            int i = tensors.size();
-            var place = "inputs[%d]".formatted(i);
-            if (raw && input.hasContents()) {
-                throw new BadInputException(place + ".contents: found raw_input_contents too, expected one of them");
+    private InferTensor elements(InferHeader header, JsonNode contents, Iterator<JsonNode> raws) {
+        var place = header.place() + ".contents";
+        if (raw) {
+            if (contents.isObject()) {
+                throw new BadInputException(place + ": found raw_input_contents too, expected one of them");
             }
-            var header = InferHeader.of(
-                    place,
-                    input.getName(),
-                    input.getDatatype(),
-                    input.getShapeList().stream().mapToLong(Long::longValue).toArray(),
-                    parameters(input.getParametersMap()));
-            tensors.add(
-                    raw
-                            ? header.ofRaw(message.getRawInputContents(i))
-                            : TypedContents.read(header, input.getContents()));
+            return header.ofRaw(MessageTree.bytes(raws.next()));
         }
-        return tensors;
-    }
-
-    /// Each has one field, that of its type.
-    private static Map<String, Object> parameters(Map<String, Inference.InferParameter> found) {
-        var parameters = new LinkedHashMap<String, Object>();
-        found.forEach(
-                (name, parameter) -> parameter.getAllFields().values().forEach(value -> parameters.put(name, value)));
-        return parameters;
+        var fields = contents.propertyStream()
+                .filter(field -> !field.getValue().isEmpty())
+                .map(Map.Entry::getKey)
+                .toList();
+        if (fields.size() > 1) {
+            throw new BadInputException(
+                    "%s: found %s, expected one of them".formatted(place, String.join(" and ", fields)));
+        }
+        var expected = header.datatype().contents;
+        if (fields.isEmpty() ? header.size() > 0 : !fields.contains(expected)) {
+            throw new BadInputException("%s: found %s, expected %s for %s"
+                    .formatted(place, fields.isEmpty() ? "none" : fields.getFirst(), expected, header.datatype()));
+        }
+        return header.ofList(
+                fields.isEmpty() ? JsonNodeFactory.instance.arrayNode() : contents.path(expected), "contents");
     }
 
     /// Raw contents answer raw contents, and half floats, which have no typed ones.
     @Override
-    public InvocationResponse write(List<InferTensor> outputs) {
+    public InvocationResponse write(InferRequest asked, List<InferTensor> outputs) {
         boolean asBytes = raw || outputs.stream().anyMatch(output -> output.datatype() == Datatype.FP16);
-        var response = Inference.ModelInferResponse.newBuilder()
-                .setModelName(model)
-                .setModelVersion(NamedModels.VERSION)
-                .setId(id);
+        var response = JsonNodeFactory.instance
+                .objectNode()
+                .put("model_name", model)
+                .put("model_version", NamedModels.VERSION)
+                .put("id", asked.id().orElse(""));
+        var tensors = response.putArray("outputs");
+        var raws = response.putArray("raw_output_contents");
         for (var output : outputs) {
-            var tensor = response.addOutputsBuilder()
-                    .setName(output.name())
-                    .setDatatype(output.datatype().name())
-                    .addAllShape(
-                            Arrays.stream(output.shape()).asLongStream().boxed().toList());
-            output.contentType().ifPresent(type -> putContentType(tensor, type));
+            var tensor = output.described();
+            output.contentType()
+                    .ifPresent(type ->
+                            parameter(tensor, InferParameters.CONTENT_TYPE).put("string_param", type));
             if (asBytes) {
-                response.addRawOutputContents(UnsafeByteOperations.unsafeWrap(output.raw()));
+                raws.addPOJO(UnsafeByteOperations.unsafeWrap(output.raw()));
             } else {
-                tensor.setContents(TypedContents.of(output));
+                tensor.putObject("contents").set(output.datatype().contents, list(output));
             }
+            tensors.add(tensor);
         }
         if (inStream) {
-            response.putParameters(
-                    FINAL,
-                    Inference.InferParameter.newBuilder().setBoolParam(true).build());
+            parameter(response, FINAL).put("bool_param", true);
         }
         return InvocationResponse.of(
                 Grpc.frame(
                         inStream
-                                ? Inference.ModelStreamInferResponse.newBuilder()
-                                        .setInferResponse(response)
-                                        .build()
-                                : response.build()),
+                                ? MessageTree.message(
+                                        ModelStreamInferResponse.getDescriptor(),
+                                        JsonNodeFactory.instance.objectNode().set("infer_response", response))
+                                : MessageTree.message(ModelInferResponse.getDescriptor(), response)),
                 Grpc.TYPE);
     }
 
-    private static void putContentType(Inference.ModelInferResponse.InferOutputTensor.Builder tensor, String type) {
-        tensor.putParameters(
-                InferParameters.CONTENT_TYPE,
-                Inference.InferParameter.newBuilder().setStringParam(type).build());
+    /// @return its value, to be filled
+    private static ObjectNode parameter(ObjectNode of, String name) {
+        return of.withArrayProperty("parameters").addObject().put("key", name).putObject("value");
+    }
+
+    private static JsonNode list(InferTensor output) {
+        return switch (output) {
+            case InferTensor.Numbers(var _, var numbers) -> {
+                RequestMemory.charge(64L * numbers.size());
+                yield JsonTensors.writeToRead(numbers.reshape(numbers.size()));
+            }
+            case InferTensor.Bytes bytes -> {
+                var list = JsonNodeFactory.instance.arrayNode();
+                bytes.elements().forEach(list::addPOJO);
+                yield list;
+            }
+        };
     }
 }

@@ -2,11 +2,11 @@ package dev.berth.openinference;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.google.protobuf.Descriptors.Descriptor;
-import com.google.protobuf.Message;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.config.PlatformConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Signature;
 import dev.berth.http.CallerText;
 import dev.berth.http.NamedModels;
@@ -22,15 +22,18 @@ import io.javalin.http.HandlerType;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /// What the Open Inference Protocol and Triton's extensions of it ask without inference, over HTTP
-/// and gRPC: what is answered is a message of gRPC, or JSON with its fields. Runs on the request's
-/// virtual thread.
+/// and gRPC: JSON, or the message that has its fields. Runs on the request's virtual thread.
 record Queries(ServerParts parts) {
+
+    private static final String PLATFORM = "berth";
 
     /// The first one alone where there are none of Triton's. It has no routes of its own.
     private static final List<String> EXTENSIONS =
@@ -44,35 +47,35 @@ record Queries(ServerParts parts) {
     /// A flag of clients for ensembles, which Berth does not have.
     private static final String DEPENDENTS = "unload_dependents";
 
-    static Function<ServerParts, Handler> grpc(Descriptor request, BiFunction<Queries, Asked, Message> answer) {
-        return parts -> ctx -> Grpc.call(
-                ctx, parts.invocations(), message -> answer.apply(new Queries(parts), Asked.of(request, message)));
-    }
+    private record Server(String name, String version, List<String> extensions) {}
 
-    static Function<ServerParts, Handler> http(BiFunction<Queries, Asked, Message> answer) {
+    private record ModelReady(String name, boolean ready) {}
+
+    private record Tensor(String name, Datatype datatype, int[] shape) {}
+
+    private record Model(
+            String name, List<String> versions, String platform, List<Tensor> inputs, List<Tensor> outputs) {}
+
+    private record Spent(long count, long ns) {}
+
+    private record Indexed(String name, String version, String state, String reason) {}
+
+    /// What HTTP asks has the parameters of the path, and little else.
+    static Function<ServerParts, Handler> http(BiFunction<Queries, JsonNode, Object> answer) {
         return parts -> ctx -> parts.invocations().take(ctx, MAX_BODY_BYTES, body -> {
             // What has no body must not wait for memory.
             boolean isPost = ctx.method().equals(HandlerType.POST);
-            var asked = Asked.of(ctx.pathParamMap(), fields(isPost ? body.readAllBytes() : new byte[0]));
-            // What gRPC has a message around.
-            OpenInference.json(
-                    ctx,
-                    switch (answer.apply(new Queries(parts), asked)) {
-                        case Inference.RepositoryIndexResponse index ->
-                            index.getModelsList().stream()
-                                    .map(GrpcMessages::json)
-                                    .toList();
-                        case Inference.ModelConfigResponse of -> GrpcMessages.json(of.getConfig());
-                        case Message message -> GrpcMessages.json(message);
-                    });
+            var asked = fields(isPost ? body.readAllBytes() : new byte[0]).retain("ready", "parameters");
+            ctx.pathParamMap().forEach(asked::put);
+            ctx.contentType(MediaType.JSON.toString()).result(JsonText.write(answer.apply(new Queries(parts), asked)));
         });
     }
 
-    private static JsonNode fields(byte[] body) {
+    private static ObjectNode fields(byte[] body) {
         try {
             var fields = body.length == 0 ? JsonNodeFactory.instance.objectNode() : JsonText.read(body);
-            if (fields.isObject()) {
-                return fields;
+            if (fields instanceof ObjectNode object) {
+                return object;
             }
         } catch (NotJsonException e) {
             throw ErrorType.BAD_INPUT.because("body: " + e.getMessage(), e);
@@ -80,48 +83,112 @@ record Queries(ServerParts parts) {
         throw ErrorType.BAD_INPUT.because("body: found no object, expected {} or nothing");
     }
 
-    Message server(Asked asked) {
+    Object server(JsonNode asked) {
         boolean isSageMaker = parts.config().of(PlatformConfig.class).isSageMaker();
-        return Inference.ServerMetadataResponse.newBuilder()
-                .setName(GrpcMessages.PLATFORM)
-                .setVersion(ServingMetrics.version())
-                .addAllExtensions(isSageMaker ? EXTENSIONS.subList(0, 1) : EXTENSIONS)
-                .build();
+        return new Server(PLATFORM, ServingMetrics.version(), isSageMaker ? EXTENSIONS.subList(0, 1) : EXTENSIONS);
     }
 
-    Message isLive(Asked asked) {
-        return GrpcMessages.yesOrNo(true);
+    Object live(JsonNode asked) {
+        return Map.of("live", true);
     }
 
-    Message isReady(Asked asked) {
-        return GrpcMessages.yesOrNo(parts.health().problem().isEmpty());
+    Object isReady(JsonNode asked) {
+        return Map.of("ready", parts.health().problem().isEmpty());
+    }
+
+    Object ready(JsonNode asked) {
+        parts.health().problem().ifPresent(problem -> {
+            throw ErrorType.NOT_READY.because(problem);
+        });
+        return isReady(asked);
     }
 
     /// A model that is not there is not ready either.
-    Message isModelReady(Asked asked) {
+    Object isModelReady(JsonNode asked) {
         try {
-            return GrpcMessages.yesOrNo(parts.models().problem(target(asked)).isEmpty());
+            return Map.of("ready", parts.models().problem(target(asked)).isEmpty());
         } catch (ServingException e) {
             if (e.type() == ErrorType.NOT_FOUND) {
-                return GrpcMessages.yesOrNo(false);
+                return Map.of("ready", false);
             }
             throw e;
         }
     }
 
-    private String target(Asked asked) {
-        return parts.models().target(asked.model(), asked.version());
+    Object modelReady(JsonNode asked) {
+        var model = target(asked);
+        parts.models().requireReady(model);
+        return new ModelReady(model, true);
     }
 
-    Message config(Asked asked) {
-        return ofSignature(asked, GrpcMessages::config);
+    private String target(JsonNode asked) {
+        return parts.models().target(name(asked), version(asked));
     }
 
-    private Message ofSignature(Asked asked, BiFunction<String, Signature, Message> answer) {
-        var target = target(asked);
+    /// Empty: all, or the only one.
+    private static String name(JsonNode asked) {
+        return asked.path("name").asText(asked.path("model_name").asText());
+    }
+
+    private static String version(JsonNode asked) {
+        return asked.path("version").asText();
+    }
+
+    /// What clients are told about a model. Shapes begin with -1: as many records as the client likes.
+    Object model(JsonNode asked) {
+        return ofSignature(
+                target(asked),
+                (name, signature) -> new Model(
+                        name,
+                        List.of(NamedModels.VERSION),
+                        PLATFORM,
+                        tensors(signature.inputs()),
+                        tensors(signature.outputs())));
+    }
+
+    private static List<Tensor> tensors(List<Signature.Column> columns) {
+        return columns.stream()
+                .map(column -> new Tensor(
+                        column.name(),
+                        Datatype.of(column.type()),
+                        IntStream.concat(
+                                        IntStream.of(-1),
+                                        column.shape().stream().mapToInt(Integer::intValue))
+                                .toArray()))
+                .toList();
+    }
+
+    /// Triton's configuration, of which the dimensions are without the records. A request may have
+    /// any number of those.
+    Object config(JsonNode asked) {
+        return ofSignature(target(asked), (name, signature) -> {
+            var config = JsonNodeFactory.instance
+                    .objectNode()
+                    .put("name", name)
+                    .put("platform", PLATFORM)
+                    .put("max_batch_size", Integer.MAX_VALUE);
+            describe(config, "input", signature.inputs());
+            describe(config, "output", signature.outputs());
+            config.putObject("dynamic_batching");
+            return config.put("backend", PLATFORM);
+        });
+    }
+
+    private static void describe(ObjectNode config, String field, List<Signature.Column> columns) {
+        var list = config.putArray(field);
+        for (var column : columns) {
+            var type = Datatype.of(column.type());
+            var described = list.addObject()
+                    .put("name", column.name())
+                    .put("data_type", "TYPE_" + (type == Datatype.BYTES ? "STRING" : type.name()));
+            column.shape().forEach(described.putArray("dims")::add);
+        }
+    }
+
+    private Object ofSignature(String model, BiFunction<String, Signature, Object> answer) {
         var deadline = in(parts.config().batching().timeout());
-        try (var visit = parts.models().enter(target, deadline)) {
-            return answer.apply(target, visit.signature(deadline));
+        try (var visit = parts.models().enter(model, deadline)) {
+            return answer.apply(model, visit.signature(deadline));
         }
     }
 
@@ -129,98 +196,99 @@ record Queries(ServerParts parts) {
         return Deadline.in(time, System::nanoTime);
     }
 
-    Message allStatistics(Asked asked) {
+    Object allStatistics(JsonNode asked) {
         return parts.models().list().stream().anyMatch(model -> model.name().equals(STATS))
-                ? ofSignature(new Asked(STATS, ""), GrpcMessages::model)
+                ? model(((ObjectNode) asked).put("name", STATS))
                 : statistics(asked);
     }
 
-    Message statistics(Asked asked) {
-        var all = Inference.ModelStatisticsResponse.newBuilder();
-        var names = asked.model().isEmpty()
+    Object statistics(JsonNode asked) {
+        var names = name(asked).isEmpty()
                 ? parts.models().list().stream().map(ManyModels.Entry::name).toList()
-                : List.of(asked.model());
-        for (var name : names) {
-            var model = parts.models().target(name, asked.version());
-            // Of one that is not there, it throws.
-            var _ = parts.models().problem(model);
-            var statistics = all.addModelStatsBuilder().setName(model).setVersion(NamedModels.VERSION);
-            parts.metrics().find(parts.models().inMetrics(model)).ifPresent(metrics -> add(statistics, metrics));
-        }
-        return all.build();
+                : List.of(name(asked));
+        return Map.of(
+                "model_stats",
+                names.stream()
+                        .map(name -> statistics(parts.models().target(name, version(asked))))
+                        .toList());
     }
 
-    private static void add(Inference.ModelStatistics.Builder statistics, ModelMetrics model) {
+    private ObjectNode statistics(String model) {
+        // Of one that is not there, it throws.
+        var _ = parts.models().problem(model);
+        var statistics = JsonNodeFactory.instance
+                .objectNode()
+                .put("name", model)
+                .put("version", NamedModels.VERSION)
+                .put("last_inference", 0)
+                .put("inference_count", 0)
+                .put("execution_count", 0);
+        parts.metrics().find(parts.models().inMetrics(model)).ifPresent(metrics -> add(statistics, metrics));
+        return statistics;
+    }
+
+    private static void add(ObjectNode statistics, ModelMetrics model) {
         long failures = model.failures.sum();
         long failureNanos = model.failureNanos.sum();
         var requests = spent(model.requestTime);
         statistics
-                .setLastInference(model.lastPredicted())
-                .setInferenceCount((long) model.records.count())
-                .setExecutionCount(model.predict.count())
-                .setInferenceStats(Inference.InferStatistics.newBuilder()
-                        // What ends meanwhile may be counted in one of the two.
-                        .setSuccess(spent(
-                                Math.max(0, requests.getCount() - failures),
-                                Math.max(0, requests.getNs() - failureNanos)))
-                        .setFail(spent(failures, failureNanos))
-                        .setQueue(spent(model.queueWait))
-                        .setComputeInput(spent(model.decode))
-                        .setComputeInfer(spent(model.predict))
-                        .setComputeOutput(spent(model.encode)));
+                .put("last_inference", model.lastPredicted())
+                .put("inference_count", (long) model.records.count())
+                .put("execution_count", model.predict.count())
+                .putObject("inference_stats")
+                // What ends meanwhile may be counted in one of the two.
+                .putPOJO(
+                        "success",
+                        new Spent(Math.max(0, requests.count - failures), Math.max(0, requests.ns - failureNanos)))
+                .putPOJO("fail", new Spent(failures, failureNanos))
+                .putPOJO("queue", spent(model.queueWait))
+                .putPOJO("compute_input", spent(model.decode))
+                .putPOJO("compute_infer", spent(model.predict))
+                .putPOJO("compute_output", spent(model.encode));
     }
 
-    private static Inference.StatisticDuration spent(Timer timer) {
-        return spent(timer.count(), (long) timer.totalTime(TimeUnit.NANOSECONDS));
+    private static Spent spent(Timer timer) {
+        return new Spent(timer.count(), (long) timer.totalTime(TimeUnit.NANOSECONDS));
     }
 
-    private static Inference.StatisticDuration spent(long count, long nanos) {
-        return Inference.StatisticDuration.newBuilder()
-                .setCount(count)
-                .setNs(nanos)
-                .build();
+    Object index(JsonNode asked) {
+        return parts.models().list().stream()
+                .map(Queries::indexed)
+                .filter(model -> !asked.path("ready").asBoolean() || model.state.equals("READY"))
+                .toList();
     }
 
-    Message index(Asked asked) {
-        var index = Inference.RepositoryIndexResponse.newBuilder();
-        for (var model : parts.models().list()) {
-            var status = model.status().orElseGet(() -> model.problem().isEmpty() ? "loaded" : "failed");
-            var state = switch (status) {
-                case "loaded" -> "READY";
-                case "loading" -> "LOADING";
-                default -> "UNAVAILABLE";
-            };
-            if (!asked.readyOnly() || state.equals("READY")) {
-                index.addModelsBuilder()
-                        .setName(model.name())
-                        .setVersion(NamedModels.VERSION)
-                        .setState(state)
-                        .setReason(model.problem().orElse(status.equals("not loaded") ? status : ""));
-            }
-        }
-        return index.build();
+    private static Indexed indexed(ManyModels.Entry model) {
+        var status = model.status().orElseGet(() -> model.problem().isEmpty() ? "loaded" : "failed");
+        var state = switch (status) {
+            case "loaded" -> "READY";
+            case "loading" -> "LOADING";
+            default -> "UNAVAILABLE";
+        };
+        var reason = model.problem().orElse(status.equals("not loaded") ? status : "");
+        return new Indexed(model.name(), NamedModels.VERSION, state, reason);
     }
 
     /// Waits until the model is loaded, as the first request for it does.
-    Message load(Asked asked) {
+    Object load(JsonNode asked) {
         requireKnown(asked, Set.of());
         parts.models().load(target(asked), in(parts.config().multiModel().loadTimeout()));
-        return Inference.RepositoryModelLoadResponse.getDefaultInstance();
+        return Map.of();
     }
 
-    Message unload(Asked asked) {
+    Object unload(JsonNode asked) {
         requireKnown(asked, Set.of(DEPENDENTS));
         parts.models().unload(target(asked));
-        return Inference.RepositoryModelUnloadResponse.getDefaultInstance();
+        return Map.of();
     }
 
     /// The artifact says how its model is served.
-    private static void requireKnown(Asked asked, Set<String> known) {
-        for (var name : asked.parameters()) {
+    private static void requireKnown(JsonNode asked, Set<String> known) {
+        asked.path("parameters").fieldNames().forEachRemaining(name -> {
             if (!known.contains(name)) {
                 var expected = known.isEmpty() ? "none" : "none but " + String.join(", ", known);
                 throw ErrorType.BAD_INPUT.found("parameters", CallerText.quoted(name), expected);
             }
-        }
+        });
     }
 }

@@ -2,6 +2,7 @@ package dev.berth.openinference;
 
 import static dev.berth.http.Route.get;
 import static dev.berth.http.Route.post;
+import static dev.berth.openinference.Queries.http;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.http.ErrorForm;
@@ -22,10 +23,9 @@ public final class V2Routes implements Protocol {
     public List<Route> routes() {
         return Stream.concat(
                         Stream.of(
-                                get(ROOT, Queries.http(Queries::server)),
-                                get(ROOT + "/health/live", parts -> new OpenInference(parts)::live)
-                                        .forHealth(),
-                                get(ROOT + "/health/ready", parts -> new OpenInference(parts)::ready)
+                                get(ROOT, http(Queries::server)),
+                                get(ROOT + "/health/live", http(Queries::live)).forHealth(),
+                                get(ROOT + "/health/ready", http(Queries::ready))
                                         .forHealth()),
                         Stream.of(MODEL, VERSION).flatMap(V2Routes::ofModel))
                 .toList();
@@ -33,9 +33,8 @@ public final class V2Routes implements Protocol {
 
     private static Stream<Route> ofModel(String path) {
         return Stream.of(
-                get(path, parts -> new OpenInference(parts)::describe).as(MODEL),
-                get(path + "/ready", parts -> new OpenInference(parts)::modelReady)
-                        .as(MODEL + "/ready"),
+                get(path, http(Queries::model)).as(MODEL),
+                get(path + "/ready", http(Queries::modelReady)).as(MODEL + "/ready"),
                 post(path + "/infer", parts -> new OpenInference(parts)::infer).as(MODEL + "/infer"));
     }
 

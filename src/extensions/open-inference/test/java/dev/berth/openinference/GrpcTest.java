@@ -225,7 +225,7 @@ class GrpcTest {
         assertFails(
                 () -> client.call("ModelReady", new byte[] {0x0a, 1, -1}),
                 Code.INVALID_ARGUMENT,
-                "message: not one that names a model");
+                "message: not a ModelReadyRequest: ");
         assertFails(() -> client.call("Nope", new byte[0]), Code.UNIMPLEMENTED, "no such method");
     }
 
