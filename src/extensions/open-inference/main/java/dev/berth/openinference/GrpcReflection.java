@@ -2,17 +2,14 @@ package dev.berth.openinference;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
 import com.google.protobuf.Descriptors.FileDescriptor;
-import com.google.protobuf.Descriptors.GenericDescriptor;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import dev.berth.error.ErrorType;
 import dev.berth.http.CallerText;
 import dev.berth.http.ServerParts;
 import io.javalin.http.Context;
 import java.util.List;
-import java.util.Map;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// `grpc.reflection.v1.ServerReflection`, by which clients without the `.proto` files, such as
@@ -37,29 +34,6 @@ record GrpcReflection(ServerParts parts) {
     /// None of them imports another.
     private static final List<FileDescriptor> FILES =
             List.of(Inference.getDescriptor(), HealthProtocol.getDescriptor(), ReflectionProtocol.getDescriptor());
-
-    /// By their names, and by those of all that they define.
-    private static final Map<String, FileDescriptor> DEFINING = FILES.stream()
-            .flatMap(GrpcReflection::all)
-            .collect(Collectors.toUnmodifiableMap(GenericDescriptor::getFullName, GenericDescriptor::getFile));
-
-    private static Stream<GenericDescriptor> all(FileDescriptor file) {
-        return Stream.of(
-                        Stream.of(file),
-                        file.getServices().stream(),
-                        file.getServices().stream().flatMap(service -> service.getMethods().stream()),
-                        file.getEnumTypes().stream(),
-                        file.getMessageTypes().stream().flatMap(GrpcReflection::all))
-                .flatMap(defined -> defined);
-    }
-
-    private static Stream<GenericDescriptor> all(Descriptor message) {
-        return Stream.of(
-                        Stream.of(message),
-                        message.getEnumTypes().stream(),
-                        message.getNestedTypes().stream().flatMap(GrpcReflection::all))
-                .flatMap(defined -> defined);
-    }
 
     void answerAll(Context ctx) throws Exception {
         Grpc.takeEach(ctx, parts, body -> {
@@ -87,10 +61,11 @@ record GrpcReflection(ServerParts parts) {
         }
         var name = asked.path("file_by_filename")
                 .asText(asked.path("file_containing_symbol").asText());
-        if (DEFINING.containsKey(name)) {
+        var file = FILES.stream().filter(each -> defines(each.toProto(), name)).findFirst();
+        if (file.isPresent()) {
             answer.putObject("file_descriptor_response")
                     .putArray("file_descriptor_proto")
-                    .addPOJO(DEFINING.get(name).toProto().toByteString());
+                    .addPOJO(file.get().toProto().toByteString());
             return answer;
         }
         if (asked.size() == 1) {
@@ -104,5 +79,16 @@ record GrpcReflection(ServerParts parts) {
                                 ? "there are no extensions here"
                                 : "%s: there is no such thing here".formatted(CallerText.quoted(name)));
         return answer;
+    }
+
+    /// Whether it is the name of a file, or each part of it behind the package is that of something in
+    /// the file.
+    private static boolean defines(FileDescriptorProto file, String name) {
+        var text = file.toString();
+        return name.equals(file.getName())
+                || (name.startsWith(file.getPackage() + ".")
+                        && Stream.of(name.substring(file.getPackage().length() + 1)
+                                        .split("\\."))
+                                .allMatch(part -> text.contains("name: \"%s\"".formatted(part))));
     }
 }

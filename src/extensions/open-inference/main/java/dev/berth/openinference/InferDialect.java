@@ -82,7 +82,7 @@ final class InferDialect implements Dialect {
         var whole = content(inputs, signature);
         if (whole.isPresent()) {
             requireReadable(whole.get());
-            InferParameters.known(parameters, List.of(), "parameters");
+            InferParameters.requireKnown(parameters, List.of(), "parameters");
             var bytes = ((InferTensor.Bytes) inputs.getFirst()).elements().getFirst();
             return body(asked, whole.get(), whole.get().withoutParameters(), bytes.newInput());
         }
@@ -90,7 +90,7 @@ final class InferDialect implements Dialect {
         check(inputs, signature.inputs());
         boolean areTensors = requestTypes.contains(MediaType.NPZ);
         if (areTensors) {
-            InferParameters.known(parameters, List.of(), "parameters");
+            InferParameters.requireKnown(parameters, List.of(), "parameters");
             if (inputs.stream().allMatch(InferTensor.Numbers.class::isInstance)) {
                 return body(asked, MediaType.NPZ, MediaType.JSON, new ByteArrayInputStream(archive(inputs)));
             }

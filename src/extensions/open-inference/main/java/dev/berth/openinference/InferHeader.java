@@ -41,8 +41,7 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
                 type,
                 Arrays.stream(shape).mapToInt(Math::toIntExact).toArray(),
                 Arrays.stream(shape).anyMatch(length -> length == 0) ? 0 : (int) size,
-                Optional.ofNullable(parameters.get(InferParameters.CONTENT_TYPE))
-                        .map(Object::toString));
+                parameters.optional(InferParameters.CONTENT_TYPE).map(JsonNode::asText));
     }
 
     /// @param place what messages call the value

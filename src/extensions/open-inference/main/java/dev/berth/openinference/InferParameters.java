@@ -1,17 +1,17 @@
 package dev.berth.openinference;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.content.Excerpt;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/// The parameters of the protocol and of its extensions, plain Java by name. What is not done is
+/// The parameters of the protocol and of its extensions. What is not done is
 /// refused by its name: a client would take the answer for another one.
 final class InferParameters {
 
@@ -24,7 +24,7 @@ final class InferParameters {
     static final List<String> OF_OUTPUTS = List.of(BINARY_DATA);
 
     /// MLServer's names for what becomes of tensors anyhow.
-    private static final List<Object> AS_IT_IS = List.of("np", "pd", "str");
+    private static final List<String> AS_IT_IS = List.of("np", "pd", "str");
 
     private static final String TIMEOUT = "timeout";
 
@@ -38,39 +38,29 @@ final class InferParameters {
 
     private InferParameters() {}
 
-    /// Reads texts, numbers and booleans by name.
+    /// Reads them, but those that are null.
     ///
     /// @param object that has them in its `parameters`
     /// @param place what messages call them
-    static Map<String, Object> of(JsonNode object, String place) {
+    static ObjectNode of(JsonNode object, String place) {
         var found = object.path("parameters");
         if (!found.isObject() && !found.isMissingNode() && !found.isNull()) {
             throw Excerpt.bad(place, found, "an object");
         }
-        var parameters = new LinkedHashMap<String, Object>();
-        found.forEachEntry((name, value) -> {
-            if (!value.isNull()) {
-                parameters.put(
-                        name,
-                        switch (value.getNodeType()) {
-                            case STRING -> value.textValue();
-                            case NUMBER -> value.numberValue();
-                            case BOOLEAN -> value.booleanValue();
-                            // Hooks may have parameters of any form.
-                            default -> value;
-                        });
-            }
-        });
+        var parameters = JsonNodeFactory.instance.objectNode();
+        found.propertyStream()
+                .filter(parameter -> !parameter.getValue().isNull())
+                .forEach(parameter -> parameters.set(parameter.getKey(), parameter.getValue()));
         return parameters;
     }
 
     /// The same where there may be no others.
-    static Map<String, Object> known(JsonNode object, List<String> known, String place) {
-        return known(of(object, place), known, place);
+    static ObjectNode known(JsonNode object, List<String> known, String place) {
+        return requireKnown(of(object, place), known, place);
     }
 
-    static Map<String, Object> known(Map<String, Object> found, List<String> known, String place) {
-        found.forEach((name, value) -> {
+    static ObjectNode requireKnown(ObjectNode found, List<String> known, String place) {
+        found.forEachEntry((name, value) -> {
             if (!known.contains(name)) {
                 throw new BadInputException("%s: found the unknown parameter %s, expected %s"
                         .formatted(
@@ -83,39 +73,36 @@ final class InferParameters {
         return found;
     }
 
-    private static void checkContentType(String name, Object value, String place) {
+    private static void checkContentType(String name, JsonNode value, String place) {
         if (name.equals(CONTENT_TYPE)
-                && !AS_IT_IS.contains(value)
-                && MediaType.parse(value.toString()).isEmpty()) {
+                && !AS_IT_IS.contains(value.asText())
+                && MediaType.parse(value.asText()).isEmpty()) {
             throw new BadInputException("%s.%s: found %s, expected a media type such as image/png, or one of %s"
-                    .formatted(place, name, Excerpt.quoted(value.toString()), AS_IT_IS));
+                    .formatted(place, name, Excerpt.quoted(value.asText()), AS_IT_IS));
         }
     }
 
     /// Those of a request that are the model's own.
-    static Map<String, Object> ofTheModel(Map<String, Object> all) {
-        all.forEach((name, value) -> checkContentType(name, value, "parameters"));
-        var own = new LinkedHashMap<>(all);
-        own.keySet().removeAll(List.of(BINARY_DATA_OUTPUT, CONTENT_TYPE, FINAL_WANTED, TIMEOUT));
-        NOT_DONE.forEach(name -> {
-            var value = own.remove(name);
-            if (value != null && !NOTHING.contains(value.toString())) {
+    static ObjectNode ofTheModel(ObjectNode all) {
+        all.forEachEntry((name, value) -> checkContentType(name, value, "parameters"));
+        for (var name : NOT_DONE) {
+            if (!NOTHING.contains(all.path(name).asText())) {
                 throw new BadInputException(
                         "parameters.%s: found %s, expected none: requests have no sequence and no priority here"
-                                .formatted(name, Excerpt.quoted(value.toString())));
+                                .formatted(name, Excerpt.quoted(all.path(name).asText())));
             }
-        });
-        return own;
+        }
+        return all.deepCopy().remove(NOT_DONE).remove(List.of(BINARY_DATA_OUTPUT, CONTENT_TYPE, FINAL_WANTED, TIMEOUT));
     }
 
     /// The request with the time that its parameters leave it, from now on, in microseconds.
-    static InvocationRequest inTime(InvocationRequest asked, Map<String, Object> parameters) {
-        var timeout = parameters.getOrDefault(TIMEOUT, 0);
-        if (!(timeout instanceof Number microseconds) || microseconds.longValue() < 0) {
+    static InvocationRequest inTime(InvocationRequest asked, ObjectNode parameters) {
+        var timeout = parameters.path(TIMEOUT);
+        if (parameters.has(TIMEOUT) && (!timeout.isNumber() || timeout.longValue() < 0)) {
             throw new BadInputException("parameters.%s: found %s, expected microseconds"
-                    .formatted(TIMEOUT, Excerpt.quoted(timeout.toString())));
+                    .formatted(TIMEOUT, Excerpt.quoted(timeout.asText())));
         }
-        long nanos = TimeUnit.MICROSECONDS.toNanos(microseconds.longValue());
+        long nanos = TimeUnit.MICROSECONDS.toNanos(timeout.longValue());
         return nanos == 0 || nanos >= asked.remaining().toNanos()
                 ? asked
                 : asked.withDeadline(System.nanoTime() + nanos);

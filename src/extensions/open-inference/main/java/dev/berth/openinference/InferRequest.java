@@ -1,19 +1,18 @@
 package dev.berth.openinference;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.content.Excerpt;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.stream.IntStream;
 
 /// What a client asks a model.
 ///
-/// @param parameters plain Java by name
+/// @param parameters those of the model, too
 /// @param wanted the outputs that are asked for; empty: all
-record InferRequest(
-        Optional<String> id, List<InferTensor> inputs, Map<String, Object> parameters, List<Wanted> wanted) {
+record InferRequest(Optional<String> id, List<InferTensor> inputs, ObjectNode parameters, List<Wanted> wanted) {
 
     /// An output that is asked for.
     ///
@@ -40,7 +39,7 @@ record InferRequest(
         var parameters = InferParameters.known(output, InferParameters.OF_OUTPUTS, place + ".parameters");
         return new Wanted(
                 InferHeader.text(output.path("name"), place + ".name"),
-                Optional.ofNullable(parameters.get(InferParameters.BINARY_DATA)).map(Boolean.TRUE::equals));
+                parameters.optional(InferParameters.BINARY_DATA).map(JsonNode::booleanValue));
     }
 
     private static <T> List<T> each(JsonNode request, String field, BiFunction<JsonNode, String, T> read) {
@@ -59,6 +58,6 @@ record InferRequest(
                 .filter(one -> one.name.equals(output))
                 .flatMap(one -> one.asBytes.stream())
                 .findFirst()
-                .orElse(Boolean.TRUE.equals(parameters.get(InferParameters.BINARY_DATA_OUTPUT)));
+                .orElse(parameters.path(InferParameters.BINARY_DATA_OUTPUT).booleanValue());
     }
 }

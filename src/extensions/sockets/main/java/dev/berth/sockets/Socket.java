@@ -57,9 +57,6 @@ public final class Socket implements Session.Listener {
     /// What is likely to be made of a message: its text, and what the hook makes of that.
     private static final int LIKELY = 4;
 
-    /// RFC 6455 §5.5 allows 125 bytes, two of which are the code.
-    private static final int LONGEST_REASON = 123;
-
     /// How long a client has to close its side after it was told why.
     private static final int CLOSING_SECONDS = 1;
 
@@ -377,17 +374,9 @@ public final class Socket implements Session.Listener {
             connection.close();
             return;
         }
-        session.close(code, shortened(reason), Callback.NOOP);
+        // Jetty cuts the reason to what a frame may have.
+        session.close(code, reason, Callback.NOOP);
         scheduler.schedule(session::disconnect, CLOSING_SECONDS, TimeUnit.SECONDS);
-    }
-
-    /// Such a prefix that its UTF-8 is not too long.
-    private static String shortened(String reason) {
-        var text = reason == null ? "" : reason;
-        while (text.getBytes(StandardCharsets.UTF_8).length > LONGEST_REASON) {
-            text = CallerText.cut(text, text.codePointCount(0, text.length()) - 2);
-        }
-        return text;
     }
 
     /// Ends what the socket has; false: it has ended before. A message that is whole ends with its
