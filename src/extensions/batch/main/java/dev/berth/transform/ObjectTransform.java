@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.ZipException;
 
@@ -84,7 +85,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
         private Checkpoint checkpoint;
         private OutputStream out;
         private long recordsSent;
-        private long recordsWritten;
+        private final AtomicLong recordsWritten = new AtomicLong();
         private long bytesWritten;
 
         private Run(ObjectRange range, PreviousOutput previous, LongAdder answered) {
@@ -133,17 +134,14 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
                 }
                 turn.shrinkTo(bytesWritten);
                 writer.commit();
-                checkpoint.end();
                 isDone = true;
-                return recordsWritten;
+                return recordsWritten.get();
             } finally {
                 for (var left : sent) {
                     left.output.cancel(true);
                     left.share.close();
                 }
-                if (!isDone) {
-                    checkpoint.keep();
-                }
+                checkpoint.end(isDone);
             }
         }
 
@@ -222,7 +220,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
         private byte[] ask(Payload payload, JobMemory.Share share, long first) throws InterruptedException {
             var made = exchange.output(payload, range.object(), share);
             if (areSafeInParts()) {
-                checkpoint.arrived(first, payload.records(), made);
+                checkpoint.arrived(recordsWritten.get() + 1, first, payload.records(), made);
             }
             share.shrinkTo(made.length);
             return made;
@@ -241,15 +239,12 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
                 var output = oldest.output.get();
                 out.write(output);
                 bytesWritten += output.length;
-                if (areSafeInParts() && !oldest.isKept) {
-                    checkpoint.written(recordsWritten + 1, oldest.records, output);
-                }
             } catch (ExecutionException e) {
                 throw TransformException.thrown(e.getCause());
             }
             sent.remove();
             oldest.share.close();
-            recordsWritten += oldest.records;
+            recordsWritten.addAndGet(oldest.records);
             answered.add(oldest.bytes);
             if (oldest.isKept) {
                 shared.progress.passed(oldest.bytes);

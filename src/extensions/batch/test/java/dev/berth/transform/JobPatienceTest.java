@@ -233,7 +233,7 @@ class JobPatienceTest {
                 .contains("\"successRecordCount\":60,", "\"inputTokenCount\":120,");
         assertThat(directory.resolve("out/.berth-parts")).doesNotExist();
 
-        // A journal of another job does not count, and does not stay.
+        // What another job has left does not count, and does not stay.
         Files.delete(directory.resolve("out/day.jsonl.out"));
         var foreign = directory.resolve(
                 "out/.berth-parts/%s.parts/0123456789abcdef".formatted(Sha256.hex("00000-of-00001 day.jsonl")));

@@ -12,14 +12,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Journals in a directory, as a job that was killed leaves them.
+/// Answers in a directory and in S3, as a job that was killed leaves them.
 class CheckpointsTest {
 
     @TempDir
@@ -34,54 +33,51 @@ class CheckpointsTest {
 
     @Test
     void whatWasCutOffIsMadeAgain() throws IOException {
-        var written = open();
-        written.arrived(1, 1, bytes("one"));
-        written.arrived(2, 1, bytes("two"));
-        written.keep();
-        var file = journal();
-        var whole = Files.readAllBytes(file);
+        var whole = written();
         for (int length = whole.length - 1; length >= whole.length / 2; length--) {
-            Files.write(file, Arrays.copyOf(whole, length));
+            Files.write(part(0), Arrays.copyOf(whole, length));
             var cut = open();
             assertThat(cut.answer(1, 1)).hasValue(bytes("one"));
             assertThat(cut.answer(2, 1)).isEmpty();
-            cut.arrived(2, 1, bytes("again"));
-            cut.keep();
+            cut.arrived(2, 2, 1, bytes("again"));
+            cut.end(false);
             assertThat(open().answer(2, 1)).hasValue(bytes("again"));
+            Files.delete(part(1));
         }
     }
 
     /// As after a loss of power.
     @Test
     void bytesThatNeverReachedTheDiskAreNoAnswer() throws IOException {
-        var written = open();
-        written.arrived(1, 1, bytes("one"));
-        written.arrived(2, 1, bytes("two"));
-        written.keep();
-        var file = journal();
-        var whole = Files.readAllBytes(file);
+        var whole = written();
         var zeros = whole.clone();
-        Arrays.fill(zeros, Frame.BYTES, Frame.BYTES + 3, (byte) 0);
-        Files.write(file, zeros);
+        Arrays.fill(zeros, whole.length / 2 - 3, whole.length / 2, (byte) 0);
+        Files.write(part(0), zeros);
         var left = open();
         assertThat(left.answer(1, 1)).isEmpty();
         assertThat(left.answer(2, 1)).hasValue(bytes("two"));
-        left.keep();
-        Files.write(file, Arrays.copyOf(Arrays.copyOf(whole, whole.length / 2), whole.length + 100));
+        Files.write(part(0), Arrays.copyOf(Arrays.copyOf(whole, whole.length / 2), whole.length + 100));
         var padded = open();
         assertThat(padded.answer(1, 1)).hasValue(bytes("one"));
         assertThat(padded.answer(2, 1)).isEmpty();
-        padded.keep();
+    }
+
+    private byte[] written() throws IOException {
+        var written = open();
+        written.arrived(1, 1, 1, bytes("one"));
+        written.arrived(1, 2, 1, bytes("two"));
+        written.end(false);
+        assertThat(open().answer(2, 2)).as("of other records").isEmpty();
+        return Files.readAllBytes(part(0));
     }
 
     /// A file is where the directory would be.
     @Test
-    void anObjectDoesNotFailWhereItsJournalCannotBeWritten() throws IOException {
+    void anObjectDoesNotFailWhereItsAnswersCannotBeKept() throws IOException {
         Files.writeString(directory.resolve(".berth-parts"), "");
         var written = open();
-        written.arrived(1, 1, bytes("one"));
-        assertThat(written.answer(1, 1)).isEqualTo(Optional.empty());
-        written.end();
+        written.arrived(1, 1, 1, bytes("one"));
+        written.end(true);
     }
 
     /// Names of objects are users' own: with the old places, the second of these was in that of the
@@ -97,14 +93,12 @@ class CheckpointsTest {
             int length = remote ? 4 << 20 : 10;
             for (var key : keys) {
                 var left = new Checkpoints(output, "job").open(object(key), true);
-                left.arrived(1, 1, Arrays.copyOf(bytes(key), length));
-                left.written(1, 1, Arrays.copyOf(bytes(key), length));
-                left.keep();
+                left.arrived(1, 1, 1, Arrays.copyOf(bytes(key), length));
+                left.end(false);
             }
             for (var key : keys) {
                 var next = new Checkpoints(output, "job").open(object(key), true);
                 assertThat(next.answer(1, 1)).as(key).hasValue(Arrays.copyOf(bytes(key), length));
-                next.keep();
             }
             var checkpoints = new Checkpoints(output, "job");
             checkpoints.forget(object("a"));
@@ -125,17 +119,11 @@ class CheckpointsTest {
         return storage.at(directory.toString());
     }
 
-    private Path journal() throws IOException {
-        return only(parts());
-    }
-
-    private Path parts() throws IOException {
-        return only(directory.resolve(".berth-parts"));
-    }
-
-    private static Path only(Path directory) throws IOException {
-        try (var files = Files.list(directory)) {
-            return files.findFirst().orElseThrow();
+    private Path part(int number) throws IOException {
+        try (var files = Files.walk(directory)) {
+            return files.filter(file -> file.toString().endsWith("-" + number))
+                    .findFirst()
+                    .orElseThrow();
         }
     }
 
