@@ -101,11 +101,11 @@ public final class JobRunner {
         }
         progress.status(JobStatus.IN_PROGRESS);
         try (threads) {
-            Optional<Shares> shares = Optional.empty();
+            var shares = Shares.unlisted(job);
             if (Shares.needNoList(job)) {
                 threads.execute(this::countBeside);
             } else {
-                shares = Optional.of(count());
+                shares = count();
             }
             var transform = transform(concurrent, splitting, invoker);
             transformAll(transform, shares);
@@ -115,7 +115,7 @@ public final class JobRunner {
             }
             transform.exchange().finish();
             if (failed == 0 && !end.isOver()) {
-                shares.ifPresent(Shares::agree);
+                shares.agree();
             }
             if (transform.exchange().hasOnlyErrors()) {
                 throw new TransformException("each record has an error; --overwrite does them again");
@@ -191,7 +191,7 @@ public final class JobRunner {
                 : JobStatus.FAILED;
     }
 
-    private void transformAll(ObjectTransform transform, Optional<Shares> shares) throws InterruptedException {
+    private void transformAll(ObjectTransform transform, Shares shares) throws InterruptedException {
         var turns = transform.shared().turns();
         var keys = new HashMap<String, Location>();
         boolean isEmpty = true;
@@ -200,7 +200,7 @@ public final class JobRunner {
                 var range = each.next();
                 isEmpty = false;
                 var clash = clash(range, keys);
-                if (!(shares.isPresent() ? shares.get().isMine(range) : Shares.isMineByKey(range, job))) {
+                if (!shares.isMine(range)) {
                     continue;
                 }
                 turns.begin();

@@ -1,21 +1,23 @@
 package dev.berth.transform;
 
 import dev.berth.content.Sha256;
-import dev.berth.storage.StoredObject;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 import java.util.zip.CRC32;
 
 /// How the objects of a job are dealt out to its instances. Each instance finds its own without
@@ -29,16 +31,27 @@ import java.util.zip.CRC32;
 ///
 /// What has one key has one output, and goes to one instance. With `--split-objects` each range of
 /// a large object counts as an object of its own.
-public final class Shares {
+///
+/// @param all what each instance has to do
+/// @param mine hashes of this instance's names. By size only: of millions of names no more than that
+///   fits into memory
+/// @param list a hash of the objects
+record Shares(TransformJob job, List<Share> all, Set<Long> mine, String list) {
 
     /// What an object takes that is empty, in bytes: a request.
     private static final long OF_ANY_OBJECT = 4096;
+
+    private static final Pattern NOTE = Pattern.compile("\\d{1,9}\\.\\p{XDigit}{16}");
+    private static final long MIXING = 0x9e3779b97f4a7c15L;
+    private static final int MOST_NAMED = 10;
 
     /// What an instance has to do.
     ///
     /// @param objects or ranges of them
     /// @param bytes 0 where sizes are not known
-    public record Share(long objects, long bytes) {
+    record Share(long objects, long bytes) {
+
+        private static final Share NONE = new Share(0, 0);
 
         private Share with(Share other) {
             return new Share(objects + other.objects, bytes + other.bytes);
@@ -49,91 +62,57 @@ public final class Shares {
         }
     }
 
-    /// What has one name; of millions no more than a hash of it fits into memory.
-    private record Named(long name, long objects, long bytes) {
-
-        private Share share() {
-            return new Share(objects, bytes);
-        }
-    }
-
-    private static final Pattern NOTE = Pattern.compile("\\d{1,9}\\.\\p{XDigit}{16}");
-    private static final long MIXING = 0x9e3779b97f4a7c15L;
-
-    private final TransformJob job;
-    private final List<Share> all;
-
-    /// By size only, in order.
-    private final long[] mine;
-
-    private final String list;
-
-    private Shares(TransformJob job, List<Share> all, long[] mine, String list) {
-        this.job = job;
-        this.all = List.copyOf(all);
-        this.mine = mine;
-        this.list = list;
-    }
-
     /// Lists the objects of a job.
     ///
     /// @param wanted asked now and then; where it says no, the shares are not whole
-    public static Shares of(TransformJob job, BooleanSupplier wanted) {
-        var all = new ArrayList<>(Collections.nCopies(job.part().count(), new Share(0, 0)));
-        var named = new ArrayList<Named>();
+    static Shares of(TransformJob job, BooleanSupplier wanted) {
+        var all = new ArrayList<>(Collections.nCopies(job.part().count(), Share.NONE));
+        var named = new TreeMap<Long, Share>();
         try (var objects = job.source().objects()) {
             for (var each = objects.iterator(); each.hasNext() && wanted.getAsBoolean(); ) {
                 for (var range : job.ranges(each.next())) {
+                    var share = new Share(1, range.bytes());
                     if (!needNoList(job)) {
-                        named.add(new Named(hash(range), 1, range.bytes()));
+                        named.merge(hash(range), share, Share::with);
                     }
                     if (!isBySize(job)) {
-                        int instance = byKey(range, job);
-                        all.set(instance, all.get(instance).with(new Share(1, range.bytes())));
+                        all.set(byKey(range, job), all.get(byKey(range, job)).with(share));
                     }
                 }
             }
         }
-        named.sort(Comparator.comparingLong(Named::name).thenComparingLong(Named::bytes));
         long list = 0;
-        for (var each : named) {
-            list = (list * MIXING + each.name) * MIXING + each.bytes;
+        for (var each : named.entrySet()) {
+            list = (list * MIXING + each.getKey()) * MIXING + each.getValue().weight();
         }
-        var mine = isBySize(job) ? deal(merged(named), job, all) : new long[0];
-        return new Shares(job, all, mine, "%016x".formatted(list));
+        var mine = isBySize(job) ? deal(named, job, all) : Set.<Long>of();
+        return new Shares(job, List.copyOf(all), mine, "%016x".formatted(list));
     }
 
-    private static List<Named> merged(List<Named> sorted) {
-        var merged = new ArrayList<Named>(sorted.size());
-        for (var each : sorted) {
-            if (merged.isEmpty() || merged.getLast().name != each.name) {
-                merged.add(each);
-            } else {
-                var same = merged.removeLast();
-                merged.add(new Named(each.name, same.objects + each.objects, same.bytes + each.bytes));
-            }
-        }
-        return merged;
+    /// Those of a job that [needs no list][#needNoList], before its objects are listed.
+    static Shares unlisted(TransformJob job) {
+        return new Shares(job, List.of(), Set.of(), "");
     }
 
-    /// @return the names of this instance's, in order
-    private static long[] deal(List<Named> named, TransformJob job, List<Share> all) {
+    /// @return the names of this instance's
+    private static Set<Long> deal(SortedMap<Long, Share> named, TransformJob job, List<Share> all) {
         var least = new PriorityQueue<Integer>(
                 Comparator.<Integer>comparingLong(instance -> all.get(instance).weight())
                         .thenComparing(Comparator.naturalOrder()));
         IntStream.range(0, job.part().count()).forEach(least::add);
-        var mine = LongStream.builder();
-        named.sort(
-                Comparator.<Named>comparingLong(each -> -each.share().weight()).thenComparingLong(Named::name));
-        for (var each : named) {
-            int instance = least.remove();
-            all.set(instance, all.get(instance).with(each.share()));
-            least.add(instance);
-            if (instance == job.part().index()) {
-                mine.add(each.name);
-            }
-        }
-        return mine.build().sorted().toArray();
+        var mine = new HashSet<Long>();
+        named.entrySet().stream()
+                .sorted(Map.Entry.comparingByValue(
+                        Comparator.comparingLong(Share::weight).reversed()))
+                .forEach(each -> {
+                    int instance = least.remove();
+                    all.set(instance, all.get(instance).with(each.getValue()));
+                    least.add(instance);
+                    if (instance == job.part().index()) {
+                        mine.add(each.getKey());
+                    }
+                });
+        return mine;
     }
 
     private static long hash(ObjectRange range) {
@@ -157,17 +136,10 @@ public final class Shares {
     }
 
     /// Whether an object, or a range of one, is for this instance.
-    static boolean isMineByKey(ObjectRange range, TransformJob job) {
-        return byKey(range, job) == job.part().index();
-    }
-
     boolean isMine(ObjectRange range) {
-        return isBySize(job) ? Arrays.binarySearch(mine, hash(range)) >= 0 : isMineByKey(range, job);
-    }
-
-    /// What each instance has to do.
-    public List<Share> all() {
-        return all;
+        return isBySize(job)
+                ? mine.contains(hash(range))
+                : byKey(range, job) == job.part().index();
     }
 
     /// Leaves a note of the objects in the output, `.berth-shares-of-2/0.LIST`, when this instance
@@ -185,22 +157,21 @@ public final class Shares {
                 notes.resolve("%d.%s".formatted(job.part().index(), list)).create()) {
             note.commit();
         }
-        List<StoredObject> there;
-        // The last one may have removed them meanwhile.
-        try (var found = notes.listIfThere()) {
-            // S3 also lists those of more instances.
-            there = found.filter(note -> NOTE.matcher(note.key()).matches()).toList();
-        }
         int same = 0;
         var others = new TreeSet<Integer>();
-        for (var note : there) {
-            int instance = Integer.parseInt(note.key().substring(0, note.key().indexOf('.')));
-            if (note.key().endsWith(list)) {
-                same++;
-            } else if (instance == job.part().index()) {
-                note.location().delete();
-            } else {
-                others.add(instance);
+        // The last one may have removed them meanwhile. S3 also lists those of more instances.
+        try (var found = notes.listIfThere()) {
+            for (var note :
+                    found.filter(each -> NOTE.matcher(each.key()).matches()).toList()) {
+                int instance =
+                        Integer.parseInt(note.key().substring(0, note.key().indexOf('.')));
+                if (note.key().endsWith(list)) {
+                    same++;
+                } else if (instance == job.part().index()) {
+                    note.location().delete();
+                } else {
+                    others.add(instance);
+                }
             }
         }
         if (!others.isEmpty()) {
@@ -209,7 +180,7 @@ public final class Shares {
                             .formatted(
                                     others.first(),
                                     others.stream()
-                                            .limit(10)
+                                            .limit(MOST_NAMED)
                                             .map(String::valueOf)
                                             .collect(Collectors.joining(", "))));
         }

@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.ResourceBundle;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -51,7 +52,10 @@ public final class TransformCommand implements Subcommand {
 
     private static final Logger log = LoggerFactory.getLogger(TransformCommand.class);
 
-    private static final int MOST_SPLIT_SHOWN = 20;
+    /// What each flag means.
+    private static final ResourceBundle FLAGS =
+            ResourceBundle.getBundle("dev.berth.transform.command.flags", Locale.ROOT);
+
     private static final String ENDPOINT = "--endpoint";
     private static final String DRY_RUN = "--dry-run";
     private static final String BAD_RECORDS = "BERTH_BAD_RECORDS";
@@ -68,19 +72,19 @@ public final class TransformCommand implements Subcommand {
     public CommandSpec spec() {
         var spec = ServeOptions.with(List.of());
         for (var option : JobOption.values()) {
-            var field = option.field().isEmpty() ? "" : "\n  " + option.field();
-            spec.addOption(option(option.flag(), option.label(), option.meaning() + field));
+            var meaning = FLAGS.getString(option.flag().substring(2));
+            spec.addOption(option(
+                    option.flag(),
+                    option.label(),
+                    option.field().isEmpty() ? meaning : meaning + "\n  " + option.field()));
         }
         for (var option : ofSplitTypes()) {
             spec.addOption(option(option.name(), option.label(), option.meaning()));
         }
-        spec.addOption(option(
-                "--job",
-                "<file>",
-                "The JSON of a CreateTransformJob or CreateModelInvocationJob call; flags win over it"));
-        spec.addOption(option(ENDPOINT, "<url>", "A container that is up; unset, the server runs in this process"));
-        spec.addOption(option(DRY_RUN, "", "Says what each instance would do, and does nothing"));
-        spec.addOption(option("--report", "<file>", "Where the report goes, transform-report.json unless set"));
+        spec.addOption(option("--job", "<file>", FLAGS.getString("job")));
+        spec.addOption(option(ENDPOINT, "<url>", FLAGS.getString("endpoint")));
+        spec.addOption(option(DRY_RUN, "", FLAGS.getString("dry-run")));
+        spec.addOption(option("--report", "<file>", FLAGS.getString("report")));
         for (var option : Storage.flags()) {
             spec.addOption(option(option.name(), option.label(), option.meaning()));
         }
@@ -105,7 +109,8 @@ public final class TransformCommand implements Subcommand {
                 requireNoServersFlags(parsed);
             }
             if (parsed.hasMatchedOption(DRY_RUN)) {
-                return dryRun(job);
+                JobPlan.of(job).forEach(System.out::println);
+                return ExitCode.OK;
             }
             return run(job, report, runner -> {
                 if (endpoint.isPresent()) {
@@ -180,34 +185,6 @@ public final class TransformCommand implements Subcommand {
         if (!ignored.isEmpty()) {
             throw new JobException(ignored);
         }
-    }
-
-    /// A line for each instance, and what of this one's part is done.
-    private static int dryRun(TransformJob job) {
-        var plan = JobPlan.of(job);
-        System.out.printf("%-9s %9s %12s%n", "instance", "objects", "MB");
-        for (int i = 0; i < plan.shares().size(); i++) {
-            var share = plan.shares().get(i);
-            System.out.printf(
-                    Locale.ROOT,
-                    "%-9s %9d %12.1f%s%n",
-                    i,
-                    share.objects(),
-                    share.bytes() / 1e6,
-                    i == job.part().index() ? "  this one; %d have their output".formatted(plan.done()) : "");
-        }
-        plan.split().stream()
-                .limit(MOST_SPLIT_SHOWN)
-                .forEach(split -> System.out.printf(
-                        Locale.ROOT,
-                        "%s: %d ranges of %.1f MB%n",
-                        split.key(),
-                        split.ranges(),
-                        split.bytes() / 1e6 / split.ranges()));
-        if (plan.split().size() > MOST_SPLIT_SHOWN) {
-            System.out.printf("and %d more objects are split%n", plan.split().size() - MOST_SPLIT_SHOWN);
-        }
-        return ExitCode.OK;
     }
 
     private static void write(JobReport report, Path file) throws IOException {
