@@ -6,20 +6,21 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.image.ContactSheet;
 import dev.berth.image.Image;
 import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
 import dev.berth.storage.Location;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Gatherers;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,7 +45,6 @@ final class AnswerImages {
 
     private final TransformJob job;
     private final Envelopes kind;
-    private final ExecutorService threads;
 
     /// What the sheet shows of the outputs. Guarded by the monitor.
     private final TreeMap<Place, Image> shown =
@@ -53,77 +53,70 @@ final class AnswerImages {
     /// Of an image in its job: the key of its object, and its number there.
     private record Place(String key, int number) {}
 
-    AnswerImages(TransformJob job, Envelopes kind, ExecutorService threads) {
+    /// @param file nothing where it is not extracted
+    private record Found(ImageText image, Place place, Optional<Location> file) {}
+
+    AnswerImages(TransformJob job, Envelopes kind) {
         this.job = job;
         this.kind = kind;
-        this.threads = threads;
     }
 
     /// Takes the images of an object's output.
     ///
     /// @param wasThere whether an earlier run has made it, and maybe the files too
     /// @throws TransformException where it is no output of such a job
-    void add(StoredObject object, boolean wasThere) throws InterruptedException {
+    void add(StoredObject object, boolean wasThere) {
         if (kind.extract().isEmpty() && kind.preview().isEmpty()) {
             return;
         }
         var names = new UniqueNames();
-        var writing = new ArrayDeque<Future<?>>();
-        int images = 0;
+        var images = new AtomicInteger();
         try (var lines = Envelope.lines(job.output(object).open())) {
-            for (var text = lines.readLine(); text != null; text = lines.readLine()) {
-                var line = JsonText.payload(text);
-                var envelope = kind.envelope();
-                for (var image : ImageText.in(envelope.answer(line))) {
-                    if (kind.extract()
-                            .filter(type -> type.includes(image.type()))
-                            .isPresent()) {
-                        var name = names.name("%s.%s"
-                                .formatted(fileName(line.path(envelope.id()).asText()), image.end()));
-                        var file = job.output().resolve(object.key()).resolve(name);
-                        writing.add(threads.submit(() -> write(image, file, wasThere)));
-                        await(writing, MOST_WRITTEN);
-                    }
-                    var place = new Place(object.key(), images++);
-                    if (mayBeShown(place)) {
-                        show(place, image);
-                    }
-                }
-            }
-            await(writing, 0);
-        } catch (IOException e) {
+            lines.lines()
+                    .flatMap(line -> found(line, object.key(), names, images))
+                    .gather(Gatherers.mapConcurrent(MOST_WRITTEN, image -> written(image, wasThere)))
+                    .forEach(this::show);
+        } catch (IOException | UncheckedIOException e) {
             throw new TransformException(
                     "%s: found what is no output of such a job: %s".formatted(job.output(object), e.getMessage()), e);
-        } finally {
-            writing.forEach(file -> file.cancel(true));
         }
     }
 
-    /// Waits for the oldest until there are no more than `most` under way.
-    private static void await(ArrayDeque<Future<?>> writing, int most) throws InterruptedException {
-        while (writing.size() > most) {
-            try {
-                writing.remove().get();
-            } catch (ExecutionException e) {
-                throw TransformException.thrown(e.getCause());
-            }
+    private Stream<Found> found(String line, String key, UniqueNames names, AtomicInteger images) {
+        try {
+            var tree = JsonText.payload(line);
+            var id = tree.path(kind.envelope().id()).asText();
+            return ImageText.in(kind.envelope().answer(tree)).stream()
+                    .map(image -> new Found(
+                            image,
+                            new Place(key, images.getAndIncrement()),
+                            kind.extract()
+                                    .filter(type -> type.includes(image.type()))
+                                    .map(_ -> names.name("%s.%s".formatted(fileName(id), image.end())))
+                                    .map(job.output().resolve(key)::resolve)));
+        } catch (NotJsonException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
-    private void write(ImageText image, Location place, boolean mayBeThere) {
-        if (mayBeThere && isThere(image.bytes(), place)) {
-            return;
-        }
-        try (var out = place.create(Optional.of(image.type().toString()))) {
-            out.write(image.bytes());
+    private static Found written(Found found, boolean mayBeThere) {
+        var bytes = found.image.bytes();
+        found.file
+                .filter(file -> !mayBeThere || !isThere(bytes, file))
+                .ifPresent(file -> write(bytes, found.image.type().toString(), file));
+        return found;
+    }
+
+    private static void write(byte[] bytes, String type, Location place) {
+        try (var out = place.create(Optional.of(type))) {
+            out.write(bytes);
             out.commit();
         }
     }
 
     /// Whether it is there, and not an older one of that name.
-    private boolean isThere(byte[] bytes, Location place) {
-        var size = place.size();
-        if (size.isEmpty() || size.getAsLong() != bytes.length) {
+    private static boolean isThere(byte[] bytes, Location place) {
+        if (place.size().orElse(-1) != bytes.length) {
             return false;
         }
         try (var in = place.open()) {
@@ -136,7 +129,7 @@ final class AnswerImages {
     /// An id as the name of a file: letters, digits, `-`, `_`, and `.` but for the first one. Each
     /// other byte of its UTF-8 becomes `%2F` and so on. Of a long one it is the beginning, with a
     /// hash.
-    static String fileName(String id) {
+    private static String fileName(String id) {
         var name = URLEncoder.encode(id, StandardCharsets.UTF_8)
                 .replace("+", "%20")
                 .replace("*", "%2A")
@@ -147,43 +140,30 @@ final class AnswerImages {
         return name.substring(0, KEPT_OF_LONG_NAME) + "~" + Sha256.hex(id);
     }
 
-    private synchronized boolean mayBeShown(Place place) {
-        return kind.preview().isPresent()
-                && (shown.size() < MOST_ON_SHEET || shown.comparator().compare(place, shown.lastKey()) < 0);
-    }
-
-    private void show(Place place, ImageText image) {
+    private synchronized void show(Found found) {
+        boolean isShown = kind.preview().isPresent()
+                && (shown.size() < MOST_ON_SHEET || shown.comparator().compare(found.place, shown.lastKey()) < 0);
+        if (!isShown) {
+            return;
+        }
         try {
-            var small = ContactSheet.thumbnail(Image.read(image.bytes()));
-            synchronized (this) {
-                shown.put(place, small);
-                if (shown.size() > MOST_ON_SHEET) {
-                    shown.pollLastEntry();
-                }
+            shown.put(found.place, ContactSheet.thumbnail(Image.read(found.image.bytes())));
+            if (shown.size() > MOST_ON_SHEET) {
+                shown.pollLastEntry();
             }
         } catch (BadInputException e) {
-            log.warn("{}: the sheet goes without an image that can't be read: {}", place.key, e.getMessage());
+            log.warn("{}: the sheet goes without an image that can't be read: {}", found.place.key, e.getMessage());
         }
-    }
-
-    private synchronized List<Image> pictures() {
-        return List.copyOf(shown.values());
     }
 
     /// Writes the sheet, where one is wanted and there is an image.
-    void writePreview() {
-        if (kind.preview().isEmpty()) {
-            return;
-        }
-        var place = kind.preview().get();
-        var pictures = pictures();
-        if (pictures.isEmpty()) {
-            log.warn("{}: no answer has an image, so there is no sheet", place);
-            return;
-        }
-        try (var out = place.create(Optional.of("image/png"))) {
-            out.write(ContactSheet.of(pictures).png());
-            out.commit();
-        }
+    synchronized void writePreview() {
+        kind.preview().ifPresent(place -> {
+            if (shown.isEmpty()) {
+                log.warn("{}: no answer has an image, so there is no sheet", place);
+            } else {
+                write(ContactSheet.of(List.copyOf(shown.values())).png(), "image/png", place);
+            }
+        });
     }
 }

@@ -1,6 +1,8 @@
 package dev.berth.transform;
 
+import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.berth.json.JsonText;
 import java.io.BufferedReader;
 import java.io.InputStream;
@@ -14,71 +16,24 @@ import java.util.Optional;
 /// as a service for batches takes them.
 enum Envelope {
     /// `CreateModelInvocationJob`: `recordId` and `modelInput`, then `modelOutput` or `error`.
-    BEDROCK("recordId", "modelInput") {
-        @Override
-        String answered(String id, String body, String answer, String lineId) {
-            return "{\"recordId\":%s,\"modelInput\":%s,\"modelOutput\":%s}".formatted(id, body, answer);
-        }
-
-        @Override
-        String failed(String id, Optional<String> body, int code, String message, String lineId) {
-            var input = body.map("\"modelInput\":%s,"::formatted).orElse("");
-            return "{\"recordId\":%s,%s\"error\":{\"errorCode\":%d,\"errorMessage\":%s}}"
-                    .formatted(id, input, code, JsonText.write(message));
-        }
-
-        @Override
-        JsonNode answer(JsonNode line) {
-            return line.path("modelOutput");
-        }
-
-        @Override
-        int errorCode(JsonNode line) {
-            return line.path("error").path("errorCode").asInt();
-        }
-    },
+    BEDROCK("recordId", "modelInput", "/modelOutput", "/error/errorCode"),
     /// OpenAI's batches: `custom_id` and `body`, then `response` with a status.
-    OPENAI("custom_id", "body") {
-        @Override
-        String answered(String id, String body, String answer, String lineId) {
-            return line(id, OK, answer, lineId);
-        }
-
-        @Override
-        String failed(String id, Optional<String> body, int code, String message, String lineId) {
-            var error = "{\"error\":{\"message\":%s,\"type\":\"%s\"}}"
-                    .formatted(JsonText.write(message), code < 500 ? "invalid_request_error" : "server_error");
-            return line(id, code, error, lineId);
-        }
-
-        private static String line(String id, int status, String body, String lineId) {
-            return ("{\"custom_id\":%s,\"id\":\"batch_req_%s\",\"response\":{\"status_code\":%d,\"request_id\":\"%2$s\","
-                            + "\"body\":%4$s},\"error\":null}")
-                    .formatted(id, lineId, status, body);
-        }
-
-        @Override
-        JsonNode answer(JsonNode line) {
-            return line.path("response").path("status_code").asInt() == OK
-                    ? line.path("response").path("body")
-                    : line.path("none");
-        }
-
-        @Override
-        int errorCode(JsonNode line) {
-            int status = line.path("response").path("status_code").asInt();
-            return status == OK ? 0 : status;
-        }
-    };
+    OPENAI("custom_id", "body", "/response/body", "/response/status_code");
 
     private static final int OK = 200;
 
     private final String id;
     private final String input;
+    private final JsonPointer answer;
+    private final JsonPointer status;
 
-    Envelope(String id, String input) {
+    /// @param answer where it is in a line of an output
+    /// @param status likewise; that of an answer may be left out
+    Envelope(String id, String input, String answer, String status) {
         this.id = id;
         this.input = input;
+        this.answer = JsonPointer.compile(answer);
+        this.status = JsonPointer.compile(status);
     }
 
     /// As `--format` has it.
@@ -101,10 +56,31 @@ enum Envelope {
     ///
     /// @param id of the record, as JSON
     /// @param lineId of the line in its job
-    abstract String answered(String id, String body, String answer, String lineId);
+    String answered(String id, String body, String answer, String lineId) {
+        return this == BEDROCK
+                ? "{\"recordId\":%s,\"modelInput\":%s,\"modelOutput\":%s}".formatted(id, body, answer)
+                : response(id, OK, answer, lineId);
+    }
 
     /// The line of what went wrong.
-    abstract String failed(String id, Optional<String> body, int code, String message, String lineId);
+    String failed(String id, Optional<String> body, int code, String message, String lineId) {
+        var text = JsonText.write(message);
+        return this == BEDROCK
+                ? "{\"recordId\":%s,%s\"error\":{\"errorCode\":%d,\"errorMessage\":%s}}"
+                        .formatted(id, body.map("\"modelInput\":%s,"::formatted).orElse(""), code, text)
+                : response(
+                        id,
+                        code,
+                        "{\"error\":{\"message\":%s,\"type\":\"%s\"}}"
+                                .formatted(text, code < 500 ? "invalid_request_error" : "server_error"),
+                        lineId);
+    }
+
+    private static String response(String id, int status, String body, String lineId) {
+        return ("{\"custom_id\":%s,\"id\":\"batch_req_%s\",\"response\":{\"status_code\":%d,\"request_id\":\"%2$s\","
+                        + "\"body\":%4$s},\"error\":null}")
+                .formatted(id, lineId, status, body);
+    }
 
     /// Reads the lines of an output.
     static BufferedReader lines(InputStream output) {
@@ -112,10 +88,15 @@ enum Envelope {
     }
 
     /// The answer in a line of an output; missing where it is an error.
-    abstract JsonNode answer(JsonNode line);
+    JsonNode answer(JsonNode line) {
+        return errorCode(line) == 0 ? line.at(answer) : MissingNode.getInstance();
+    }
 
     /// The status of an error in a line of an output; 0 for an answer.
-    abstract int errorCode(JsonNode line);
+    int errorCode(JsonNode line) {
+        int found = line.at(status).asInt();
+        return found == OK ? 0 : found;
+    }
 
     /// Whether a line of an output is that of a record, as far as it says so.
     ///

@@ -14,7 +14,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,12 +59,12 @@ final class EnvelopeExchange extends Exchange {
         }
     }
 
-    EnvelopeExchange(TransformJob job, Envelopes kind, Invoker invoker, JobEnd end, ExecutorService threads) {
+    EnvelopeExchange(TransformJob job, Envelopes kind, Invoker invoker, JobEnd end) {
         super(end);
         this.envelope = kind.envelope();
         this.invoker = invoker;
         this.job = job;
-        this.images = new AnswerImages(job, kind, threads);
+        this.images = new AnswerImages(job, kind);
     }
 
     @Override
@@ -187,7 +186,7 @@ final class EnvelopeExchange extends Exchange {
     }
 
     @Override
-    void placed(StoredObject object, boolean wasThere) throws InterruptedException {
+    void placed(StoredObject object, boolean wasThere) {
         images.add(object, wasThere);
     }
 

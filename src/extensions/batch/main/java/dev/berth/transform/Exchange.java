@@ -32,7 +32,7 @@ abstract class Exchange {
     /// Is told when an object's output is in its place.
     ///
     /// @param wasThere whether an earlier run has made it
-    void placed(StoredObject object, boolean wasThere) throws InterruptedException {}
+    void placed(StoredObject object, boolean wasThere) {}
 
     /// Writes what there is beside the outputs, when the objects are done or the job was stopped.
     void finish() {}

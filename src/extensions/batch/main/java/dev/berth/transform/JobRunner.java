@@ -125,7 +125,7 @@ public final class JobRunner {
 
     private ObjectTransform transform(int concurrent, Splitting splitting, Invoker invoker) {
         var exchange = job.kind() instanceof Envelopes lines
-                ? new EnvelopeExchange(job, lines, invoker, end, threads)
+                ? new EnvelopeExchange(job, lines, invoker, end)
                 : new TransformExchange(job, invoker, end);
         var memory = new JobMemory(
                 concurrent,
