@@ -1,20 +1,14 @@
 package dev.berth.batching;
 
-import dev.berth.hooks.ModelUnusableException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 
 /// A model that answers in upper case, remembers what happened, and obeys some records:
 ///
 /// - `hold` waits until [#release], or for an interrupt; `stuck` waits and takes no notice of one
-/// - `poison` and `memory` throw, `lost` loses the worker
-/// - `short` leaves a prediction out, `null` predicts null, `nothing` returns null instead of a
-///   list
+/// - `poison` throws
 /// - `calm` fails when its thread is interrupted
 final class FakeModel implements PredictorFactory<String, String> {
 
@@ -24,13 +18,12 @@ final class FakeModel implements PredictorFactory<String, String> {
     /// What several models were asked, where it is shared.
     List<String> order = new CopyOnWriteArrayList<>();
 
-    /// The last one that predicted.
-    volatile Thread thread;
-
     /// Whether it is closed only after [#release].
     volatile boolean holdsClose;
 
-    final Set<Integer> failingToOpen = ConcurrentHashMap.newKeySet();
+    /// The worker that can't open it.
+    int failingToOpen = -1;
+
     private final CountDownLatch released = new CountDownLatch(1);
 
     void release() {
@@ -40,13 +33,12 @@ final class FakeModel implements PredictorFactory<String, String> {
     @Override
     public Predictor<String, String> open(int worker) {
         events.add("open " + worker);
-        if (failingToOpen.contains(worker)) {
+        if (worker == failingToOpen) {
             throw new IllegalStateException("no model for worker " + worker);
         }
         return new Predictor<>() {
             @Override
             public List<String> predict(List<String> records) throws InterruptedException {
-                thread = Thread.currentThread();
                 batches.add(List.copyOf(records));
                 order.addAll(records);
                 return answer(records, worker);
@@ -63,27 +55,16 @@ final class FakeModel implements PredictorFactory<String, String> {
     }
 
     private List<String> answer(List<String> records, int worker) throws InterruptedException {
-        var predictions = new ArrayList<String>();
         for (var record : records) {
             switch (record) {
                 case "hold" -> hold(worker);
                 case "stuck" -> beStuck();
                 case "poison" -> throw new IllegalArgumentException("poison");
-                case "memory" -> throw new OutOfMemoryError("no room on the accelerator");
-                case "lost" -> throw new ModelUnusableException("the device is gone");
                 case "calm" -> stayCalm();
                 default -> {}
             }
-            switch (record) {
-                case "nothing" -> {
-                    return null;
-                }
-                case "short" -> {}
-                case "null" -> predictions.add(null);
-                default -> predictions.add(record.toUpperCase(Locale.ROOT));
-            }
         }
-        return predictions;
+        return records.stream().map(record -> record.toUpperCase(Locale.ROOT)).toList();
     }
 
     private void hold(int worker) throws InterruptedException {

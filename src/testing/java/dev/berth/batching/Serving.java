@@ -1,8 +1,10 @@
 package dev.berth.batching;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
@@ -44,15 +46,6 @@ final class Serving implements AutoCloseable {
 
     static WorkerPool pool(int workers) {
         return new WorkerPool(Collections.nCopies(workers, new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)));
-    }
-
-    /// One worker, batches of up to four records, room for six requests.
-    static Serving started() throws Exception {
-        return started(1, new BatchLimits(4, 1_000_000, Duration.ZERO, 6, Duration.ZERO));
-    }
-
-    static Serving started(int workers, BatchLimits limits) throws Exception {
-        return new Serving(new FakeModel(), pool(workers), limits);
     }
 
     Future<List<String>> ask(String... records) {
@@ -141,8 +134,15 @@ final class Serving implements AutoCloseable {
         await().until(() -> !model.batches.isEmpty() && model.batches.getLast().equals(List.of(records)));
     }
 
-    void assertMeasured(String... lines) {
-        assertThat(metrics.scrape().lines()).contains(lines);
+    static void assertAnswered(Future<List<String>> asked, String... expected) throws Exception {
+        assertThat(asked.get()).containsExactly(expected);
+    }
+
+    static void assertRefused(Future<List<String>> asked, ErrorType type) {
+        assertThatThrownBy(asked::get)
+                .cause()
+                .isInstanceOfSatisfying(
+                        ServingException.class, e -> assertThat(e.type()).isEqualTo(type));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.berth.testing;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.command.Server;
@@ -203,6 +204,23 @@ public final class TestServer implements AutoCloseable {
                 : HttpRequest.newBuilder(request, (_, _) -> true)
                         .timeout(Patience.limit())
                         .build();
+    }
+
+    /// @param texts what the body has, all of them
+    public static void assertStatus(HttpResponse<String> response, int status, String... texts) {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+        assertThat(List.of(texts))
+                .allSatisfy(text -> assertThat(response.body()).contains(text));
+    }
+
+    /// What `/metrics` has, all of them, once what has just been answered is counted.
+    public void awaitMetrics(String... texts) {
+        await().untilAsserted(() -> assertThat(get("/metrics").body()).contains(texts));
+    }
+
+    /// Waits until so many requests of the only model wait in its queue.
+    public void awaitQueued(int count) {
+        awaitMetrics("berth_queue_depth{model=\"model\"} %d.0\n".formatted(count));
     }
 
     /// AWS's SDK for endpoints of SageMaker. It does not try again what is throttled.

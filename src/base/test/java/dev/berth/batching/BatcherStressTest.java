@@ -1,6 +1,6 @@
 package dev.berth.batching;
 
-import static dev.berth.batching.Answers.assertAnswered;
+import static dev.berth.batching.Serving.assertAnswered;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -39,7 +39,10 @@ class BatcherStressTest {
     @Tag("BAT-15")
     void nothingIsLostOrMixedUpWhateverHappensToTheNeighbours() throws Exception {
         var outcomes = new ConcurrentHashMap<Outcome, Integer>();
-        try (var serving = Serving.started(3, new BatchLimits(8, 200, Duration.ofNanos(50_000), 500, Duration.ZERO));
+        try (var serving = new Serving(
+                        new FakeModel(),
+                        Serving.pool(3),
+                        new BatchLimits(8, 200, Duration.ofNanos(50_000), 500, Duration.ZERO));
                 var callers = new TestThreads()) {
             var all = new ArrayList<Future<?>>();
             for (int caller = 0; caller < CALLERS; caller++) {
@@ -61,7 +64,7 @@ class BatcherStressTest {
             assertThat(outcomes).containsKeys(Outcome.ANSWERED, Outcome.POISONED);
             assertAnswered(serving.ask("calm"), "CALM");
             assertThat(serving.batcher.liveWorkers()).isEqualTo(3);
-            await().untilAsserted(() -> serving.assertMeasured("berth_queue_depth{model=\"words\"} 0.0"));
+            await().untilAsserted(() -> assertThat(serving.depth()).isZero());
         }
     }
 

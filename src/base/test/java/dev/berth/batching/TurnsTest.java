@@ -280,8 +280,32 @@ class TurnsTest {
         assertThat(looks).hasValueLessThan(10);
     }
 
+    @Test
+    void theRecordWhoseTurnItIsChoosesTheBucketAndOthersOfItsBucketComeAlong() throws Exception {
+        var longWord = "w".repeat(20);
+        queue = queue(4, 0, 10);
+        ask("a", longWord);
+        ask("b");
+        ask(longWord + "x");
+        assertThat(take()).containsExactly("a", "b");
+        assertThat(take()).containsExactly(longWord + "x", longWord);
+    }
+
+    @Test
+    void aBatchStaysWithinItsPaddedCostAndARecordBeyondItIsServedAlone() throws Exception {
+        var beyond = "w".repeat(31);
+        queue = queue(new BatchLimits(4, 30, Duration.ZERO, 6, Duration.ZERO));
+        ask("w".repeat(10), "w".repeat(15), "w");
+        ask(beyond, beyond);
+        assertThat(take()).containsExactly("w".repeat(10), "w".repeat(15));
+        assertThat(take(3)).containsExactly(beyond, "w", beyond);
+    }
+
     private BatchQueue<String, String> queue(int size, int target, int capacity) {
-        var limits = new BatchLimits(size, 1_000, Duration.ZERO, capacity, Duration.ofNanos(target));
+        return queue(new BatchLimits(size, 1_000, Duration.ZERO, capacity, Duration.ofNanos(target)));
+    }
+
+    private BatchQueue<String, String> queue(BatchLimits limits) {
         var queue = new BatchQueue<String, String>("the model", () -> {}, limits, now::get, metrics.ofModel("words"));
         queue.countWorkers(1, "");
         return queue;

@@ -1,7 +1,7 @@
 package dev.berth.batching;
 
-import static dev.berth.batching.Answers.assertAnswered;
-import static dev.berth.batching.Answers.assertRefused;
+import static dev.berth.batching.Serving.assertAnswered;
+import static dev.berth.batching.Serving.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -23,6 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// Several models on the same workers.
 @Timeout(600)
@@ -173,7 +175,7 @@ class WorkerPoolTest {
         leaving.batcher.close();
 
         assertThat(leaving.model.events).containsExactly("open 0", "close 0");
-        assertRefused(leaving.ask("b"), ErrorType.NOT_READY).hasMessage("words has stopped");
+        assertRefused(leaving.ask("b"), ErrorType.NOT_READY);
         assertAnswered(staying.ask("c"), "C");
     }
 
@@ -256,6 +258,16 @@ class WorkerPoolTest {
     @Test
     void aPoolHasAWorker() {
         assertThatThrownBy(() -> Serving.pool(0)).hasMessage("workers: found none, expected at least 1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, open 0", "1, open 0;open 1;close 0"})
+    void aPredictorThatCannotOpenClosesTheEarlierOnes(int worker, String events) {
+        var model = new FakeModel();
+        model.failingToOpen = worker;
+        assertThatThrownBy(() -> new Serving(model, Serving.pool(3), ONE_BY_ONE))
+                .hasMessage("no model for worker " + worker);
+        assertThat(String.join(";", model.events)).isEqualTo(events);
     }
 
     /// What all models have been asked, in order.

@@ -1,16 +1,19 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.testing.Gate;
+import dev.berth.testing.HookProbe;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -108,6 +111,36 @@ class DeadlineTest {
                 assertThat(caller.get().body()).contains("the request's time ran out");
             });
             gate.open();
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    void aRequestWhoseTimeRunsOutInTheQueueGivesItsPlaceBackAndIsNotPredicted() throws Exception {
+        HookProbe.reset();
+        HookProbe.hold();
+        var predicted = new CopyOnWriteArrayList<String>();
+        var handler = TextHandler.doing((hook, lines) -> {
+            if (hook.equals("predictFn")) {
+                predicted.addAll(lines);
+                HookProbe.waitForLock();
+            }
+        });
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
+                .set("BERTH_QUEUE_CAPACITY", "1")
+                .start()) {
+            var running = server.invokeAsync("a");
+            await().until(() -> predicted.contains("a"));
+            for (var body : List.of("b\nc", "d")) {
+                assertStatus(server.invoke(body), 504, "the request's time ran out while it was queued");
+            }
+            assertStatus(running.join(), 504, "while predictFn ran");
+            HookProbe.letGo();
+            await().untilAsserted(() -> assertThat(server.invoke("e").body()).isEqualTo("E"));
+            assertThat(predicted).doesNotContain("b", "c", "d");
+            server.awaitMetrics("berth_abandoned_total{model=\"model\"} 3.0", "berth_queue_depth{model=\"model\"} 0.0");
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -196,12 +197,9 @@ class FailuresTest {
             }
         };
         try (var server = TestServer.with(handler).start()) {
-            for (var body : List.of("too many", "null list", "null prediction")) {
-                assertThat(server.invoke(body)).satisfies(response -> {
-                    assertThat(response.statusCode()).isEqualTo(500);
-                    assertThat(response.body()).contains("predictFn");
-                });
-            }
+            assertStatus(server.invoke("too many"), 500, "predictFn", "found 2 predictions, expected 1, one for each");
+            assertStatus(server.invoke("null list"), 500, "predictFn", "found null, expected a list of 1 predictions");
+            assertStatus(server.invoke("null prediction"), 500, "predictFn", "found null as prediction 1 of 1");
             assertThat(server.invoke("null input").body())
                     .contains("inputFn returned null, expected a list of records");
             assertThat(server.invoke("null output").body()).contains("outputFn returned null, expected a response");

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -134,20 +135,32 @@ class PingTest {
     @Test
     @Tag("PING-09")
     void whenTheLastWorkerIsLostItIs503ForGood() throws Exception {
-        var handler = new TextHandler() {
-            @Override
-            public List<String> predictFn(List<String> records, Object model) {
+        var gate = new Gate(1);
+        var handler = TextHandler.doing((hook, lines) -> {
+            if (hook.equals("predictFn") && lines.contains("last")) {
+                gate.pass();
+            }
+            if (hook.equals("predictFn") && !lines.contains("fine")) {
                 throw new ModelUnusableException("the device is gone");
             }
-        };
+        });
         try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
+                .set("BERTH_MAX_BATCH_SIZE", "1")
                 .start()) {
-            var failed = server.invoke("a");
-            assertThat(failed.statusCode()).isEqualTo(500);
-            assertThat(failed.body()).contains("the device is gone");
+            assertStatus(server.invoke("first"), 500, "the device is gone");
+            server.awaitMetrics("berth_workers{model=\"model\"} 1.0");
+            assertThat(ping(server).statusCode()).isEqualTo(200);
+            assertThat(server.invoke("fine").body()).isEqualTo("FINE");
+            var last = server.invokeAsync("last");
+            gate.awaitArrival();
+            var waiting = server.invokeAsync("fine");
+            server.awaitQueued(1);
+            gate.open();
+            assertStatus(last.join(), 500, "the device is gone");
+            assertStatus(waiting.join(), 503, "lost its last worker");
             await().untilAsserted(() -> assertThat(ping(server).statusCode()).isEqualTo(503));
-            assertThat(server.invoke("a").statusCode()).isEqualTo(503);
+            assertStatus(server.invoke("fine"), 503, "no worker that can predict");
         }
     }
 

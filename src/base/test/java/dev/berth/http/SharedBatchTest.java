@@ -1,9 +1,11 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.Gate;
+import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.net.http.HttpResponse;
@@ -19,10 +21,12 @@ import org.junit.jupiter.api.Test;
 /// What callers owe each other whose records share batches, and a queue.
 class SharedBatchTest {
 
-    /// Fails a batch with `bad`, and never ends one with `slow` by itself.
+    /// Fails a batch with `bad`, never ends one with `slow` by itself, and ends one with `held` when the
+    /// test says so.
     private static final class Model extends TextHandler {
 
         private final Gate gate = new Gate(1);
+        private final Gate held = new Gate(1);
         private final List<List<String>> batches = new CopyOnWriteArrayList<>();
 
         @Override
@@ -33,6 +37,9 @@ class SharedBatchTest {
             batches.add(List.copyOf(records));
             if (records.contains("bad")) {
                 throw new IllegalArgumentException("bad is not good");
+            }
+            if (records.contains("held")) {
+                held.pass();
             }
             if (records.contains("slow")) {
                 new CountDownLatch(1).await();
@@ -66,6 +73,56 @@ class SharedBatchTest {
         assertThat(answers.get(1).statusCode()).isGreaterThanOrEqualTo(400);
         assertThat(answers.get(2).body()).isEqualTo("C");
         assertThat(model.batches).contains(List.of("a", "bad", "c"));
+    }
+
+    @Test
+    void onceARecordHasFailedTheOthersOfItsRequestCostNothing() throws Exception {
+        assertStatus(askTogether("a\nbad\nc\nd\ne").getFirst(), 500, "bad is not good");
+        assertThat(server.invoke("z").body()).isEqualTo("Z");
+        assertThat(model.batches)
+                .containsExactly(
+                        List.of("first"), List.of("a", "bad", "c"), List.of("a"), List.of("bad"), List.of("z"));
+    }
+
+    @Test
+    void aCallerWhoLeavesInterruptsNoBatchThatAnotherOneWaitsFor() throws Exception {
+        var first = server.invokeAsync("first");
+        model.gate.awaitArrival();
+        var held = askAndAwait("held");
+        try (var leaves = new RawConnection(server.port())) {
+            leaves.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
+            server.awaitQueued(2);
+            model.gate.open();
+            first.join();
+            model.held.awaitArrival();
+        }
+        server.awaitMetrics("status=\"499\"} 1.0");
+        model.held.open();
+        assertThat(held.get().body()).isEqualTo("HELD");
+        assertThat(model.batches).containsExactly(List.of("first"), List.of("held", "a"));
+    }
+
+    @Test
+    void aDelayLetsABatchFillUpAndAFullOneGoesAtOnce() throws Exception {
+        try (var patient = TestServer.with(model)
+                        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                        .set("BERTH_MAX_BATCH_SIZE", "2")
+                        .set("BERTH_MAX_BATCH_DELAY_MS", "60000")
+                        .start();
+                var hasty = TestServer.with(model)
+                        .set("BERTH_MAX_BATCH_DELAY_MS", "5")
+                        .start()) {
+            var first = patient.invokeAsync("first\nx");
+            model.gate.awaitArrival();
+            var waited = patient.invokeAsync("a");
+            patient.awaitQueued(1);
+            model.gate.open();
+            assertThat(first.get().body()).isEqualTo("FIRST\nX");
+            assertThat(patient.invoke("b").body()).isEqualTo("B");
+            assertThat(waited.get().body()).isEqualTo("A");
+            assertThat(model.batches).containsExactly(List.of("first", "x"), List.of("a", "b"));
+            assertThat(hasty.invoke("c").body()).as("after the delay").isEqualTo("C");
+        }
     }
 
     @Test

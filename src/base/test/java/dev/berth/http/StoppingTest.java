@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -50,6 +51,26 @@ class StoppingTest {
         gate.open();
         assertThat(running.get().body()).isEqualTo("A");
         stopped.get();
+    }
+
+    @Test
+    @Tag("slow")
+    void whatDoesNotEndWithinTheDrainIsRefusedWithWhatWaits() throws Exception {
+        var gate = new Gate(1);
+        var handler = new GatedHandler(gate);
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .set("BERTH_DRAIN_SECONDS", "1")
+                .start()) {
+            var running = server.invokeAsync("a");
+            gate.awaitArrival();
+            var waiting = server.invokeAsync("b");
+            server.awaitQueued(1);
+            server.server().close();
+            assertStatus(running.join(), 503, "has stopped");
+            assertStatus(waiting.join(), 503, "has stopped");
+            assertThat(handler.predicted()).isZero();
+        }
     }
 
     private static CompletableFuture<Void> stop(TestServer server) {
