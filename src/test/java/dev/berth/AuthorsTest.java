@@ -1,5 +1,6 @@
 package dev.berth;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.testing.TestServer;
@@ -28,8 +29,7 @@ class AuthorsTest {
             assertThat(server.invoke(flat, "Content-Type", "application/json").body())
                     .isEqualTo("{\"prices\":[520.0]}");
             var refused = server.invoke("{\"flats\": [{\"squareMetres\": 70}]}", "Content-Type", "application/json");
-            assertThat(refused.statusCode()).isEqualTo(400);
-            assertThat(refused.body()).contains("rooms: expected a number");
+            assertStatus(refused, 400, "rooms: expected a number");
         }
     }
 

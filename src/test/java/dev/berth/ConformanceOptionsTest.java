@@ -57,6 +57,7 @@ class ConformanceOptionsTest {
     @Test
     void withoutAnArgumentItIsHelpAndNoSuccess() throws Exception {
         assertThat(kit.run().exitCode()).isEqualTo(2);
+        assertThat(kit.run("--list").out()).contains("PING-01  `GET /ping`, model ready");
     }
 
     @ParameterizedTest
@@ -70,6 +71,7 @@ class ConformanceOptionsTest {
                 "--fail-on; P,X; --fail-on: found \"X\", expected of P, A and R",
                 "--header; Authorization; --header: found \"Authorization\", expected NAME:VALUE",
                 "--timeout; soon; --timeout: found soon, expected a number above 0",
+                "--body; no-such-file; --body: found no file no-such-file",
                 "--cacert; pom.xml; --cacert: found no certificates in PEM",
                 "-x; 1; -x: found no such option with a value; --help lists them",
                 "http://localhost:2; http://localhost:3; http://localhost:2: expected one URL only"

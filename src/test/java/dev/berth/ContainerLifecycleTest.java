@@ -1,5 +1,6 @@
 package dev.berth;
 
+import static dev.berth.testing.TestServer.assertAll;
 import static dev.berth.testing.BerthImage.assertAnswers;
 import static dev.berth.testing.BerthImage.assertEnds;
 import static dev.berth.testing.BerthImage.awaitReady;
@@ -214,8 +215,7 @@ class ContainerLifecycleTest {
             var wedged = List.of(
                     CLIENT.sendAsync(invocation(container, "wedge"), BodyHandlers.ofString()),
                     CLIENT.sendAsync(invocation(container, "wedge"), BodyHandlers.ofString()));
-            assertThat(wedged)
-                    .allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
+            assertAll(wedged, 504);
             await().atMost(BerthImage.LONGEST)
                     .untilAsserted(() ->
                             assertThat(get(container, "/ping").statusCode()).isEqualTo(503));

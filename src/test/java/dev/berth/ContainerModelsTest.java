@@ -3,6 +3,7 @@ package dev.berth;
 import static dev.berth.testing.BerthImage.awaitReady;
 import static dev.berth.testing.BerthImage.err;
 import static dev.berth.testing.BerthImage.out;
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -119,18 +120,14 @@ class ContainerModelsTest {
                         "trace=1",
                         "X-Amzn-SageMaker-Target-Model",
                         name + ".tar.gz");
-                assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-                assertThat(answer.body()).contains("\"answer\":\"Bob\"");
+                assertStatus(answer, 200, "\"answer\":\"Bob\"");
             }
             assertThat(pages(container)).containsExactly(List.of(MODEL, "b"), List.of("c"));
 
             long full = residentKilobytes(container);
             for (var name : names) {
-                assertThat(send(container, "DELETE", "/models/" + name, "").statusCode())
-                        .isEqualTo(200);
-                assertThat(send(container, "POST", "/models/%s/invoke".formatted(name), BerthImage.BODY)
-                                .statusCode())
-                        .isEqualTo(404);
+                assertStatus(send(container, "DELETE", "/models/" + name, ""), 200);
+                assertStatus(send(container, "POST", "/models/%s/invoke".formatted(name), BerthImage.BODY), 404);
             }
             // Three copies of 25 MB of weights, of which the process may keep some for the next model.
             assertThat(full - residentKilobytes(container))
@@ -178,8 +175,7 @@ class ContainerModelsTest {
                 var text = invoke(first, FIRST_PORT, question, "text/plain", "text/plain");
                 assertThat(contentType(text)).startsWith("text/plain");
                 var refused = invoke(first, SECOND_PORT, text.body(), contentType(text), "application/json");
-                assertThat(refused.statusCode()).isEqualTo(415);
-                assertThat(refused.body()).contains("text/plain", "application/json");
+                assertStatus(refused, 415, "text/plain", "application/json");
             }
             assertThat(out(first)).doesNotContain("WARN");
         }

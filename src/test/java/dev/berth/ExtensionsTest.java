@@ -36,8 +36,7 @@ class ExtensionsTest {
         try (var receiver = new OtlpReceiver();
                 var server = TestServer.with(new TextHandler())
                         .set("BERTH_OTLP_ENDPOINT", receiver.endpoint())
-                        .set("OTEL_BSP_SCHEDULE_DELAY", "50")
-                        .start();
+                        .start("OTEL_BSP_SCHEDULE_DELAY=50");
                 var socket = RawSocket.open(
                         server.port(),
                         path,

@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -100,10 +101,7 @@ class FewDescriptorsTest {
                 assertThat(connection.readResponse()).startsWith("HTTP/1.1 200");
                 idle.add(connection);
             }
-            assertThat(server.client()
-                            .send(server.invocation("all").build(), BodyHandlers.ofString())
-                            .statusCode())
-                    .isEqualTo(200);
+            assertStatus(server.client().send(server.invocation("all").build(), BodyHandlers.ofString()), 200);
             for (int i = 0; i < 5; i++) {
                 try (var connection = new RawConnection(server.port()).send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n")) {
                     assertThat(connection.readResponse()).startsWith("HTTP/1.1 200");
@@ -139,8 +137,7 @@ class FewDescriptorsTest {
             // While the others still come, it may be told to come again.
             await().atMost(LIMIT).untilAsserted(() -> {
                 var answer = client.send(server.invocation(QUESTION).build(), BodyHandlers.ofString());
-                assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-                assertThat(answer.body()).contains("\"answer\":\"Bob\"");
+                assertStatus(answer, 200, "\"answer\":\"Bob\"");
             });
         }
     }

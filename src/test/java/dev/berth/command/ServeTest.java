@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -295,8 +296,7 @@ class ServeTest {
             var request = server.invocation("x")
                     .header("X-Amzn-SageMaker-Inference-Id", "abc")
                     .build();
-            assertThat(server.client().send(request, BodyHandlers.ofString()).statusCode())
-                    .isEqualTo(200);
+            assertStatus(server.client().send(request, BodyHandlers.ofString()), 200);
             assertThat(server.terminate().exitCode()).isZero();
             var events = new ArrayList<String>();
             for (var line : server.out().lines().toList()) {
@@ -330,8 +330,7 @@ class ServeTest {
             var request = server.invocation(BOB)
                     .header("X-Amzn-SageMaker-Inference-Id", "abc")
                     .build();
-            assertThat(server.client().send(request, BodyHandlers.ofString()).statusCode())
-                    .isEqualTo(200);
+            assertStatus(server.client().send(request, BodyHandlers.ofString()), 200);
             assertThat(server.terminate().exitCode()).isZero();
             var ids = new ArrayList<String>();
             for (var line : server.out().lines().toList()) {

@@ -1,5 +1,6 @@
 package dev.berth.deploy;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -113,8 +114,7 @@ class KubernetesFilesTest {
         var option = arguments.getLast().replace("{{.Name}}", service).split("=");
         assertThat(option).startsWith("--model-name");
         try (var server = TestServer.sample().set("BERTH_MODEL_NAME", option[1]).start()) {
-            assertThat(server.get("/v2/models/" + service + "/ready").statusCode())
-                    .isEqualTo(200);
+            assertStatus(server.get("/v2/models/" + service + "/ready"), 200);
             assertThat(server.get("/v1/models/" + service).statusCode()).isEqualTo(200);
         }
     }

@@ -425,9 +425,8 @@ class ClientPathsTest {
     /// As on SageMaker, where nobody can ask there.
     @Test
     void platformsHaveNoSuchPaths() throws Exception {
-        try (var server = TestServer.artifact(TASKS.resolve("sentence-embeddings-bert"))
-                .set("SAGEMAKER_REGION", "eu-west-1")
-                .start()) {
+        try (var server =
+                TestServer.artifact(TASKS.resolve("sentence-embeddings-bert")).start("SAGEMAKER_REGION=eu-west-1")) {
             for (var path : List.of("/embed", "/v1/embed", "/v2/rerank", "/")) {
                 var request = HttpRequest.newBuilder(server.uri(path))
                         .POST(BodyPublishers.ofString("{}"))

@@ -1,5 +1,6 @@
 package dev.berth.dialects;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -108,8 +109,7 @@ class VertexTest {
         Files.createSymbolicLink(models.resolve("mine"), TestServer.SAMPLE_ARTIFACT);
         try (var many = TestServer.ofDirectory(models).start()) {
             var body = "{\"instances\": [%s]}".formatted(QUESTION);
-            assertThat(predict(many, "/v1/models/mine:predict", body).statusCode())
-                    .isEqualTo(200);
+            assertStatus(predict(many, "/v1/models/mine:predict", body), 200);
             assertThat(many.get("/v1/models/other").statusCode()).isEqualTo(404);
             assertThat(many.get("/v1/models").body()).contains("\"id\":\"mine\"");
         }
@@ -172,10 +172,7 @@ class VertexTest {
 
     @Test
     void itsRouteMayBeTheServersOwn() throws Exception {
-        try (var named = TestServer.sample()
-                .set("AIP_HEALTH_ROUTE", "/ping")
-                .set("AIP_PREDICT_ROUTE", "/invocations")
-                .start()) {
+        try (var named = TestServer.sample().start("AIP_HEALTH_ROUTE=/ping", "AIP_PREDICT_ROUTE=/invocations")) {
             var response =
                     named.invoke("{\"instances\": [%s]}".formatted(QUESTION), "Content-Type", "application/json");
             assertThat(JSON.readTree(response.body()).path("predictions")).hasSize(1);
@@ -188,8 +185,7 @@ class VertexTest {
     @Test
     void hooksThatReadNoLinesGetTheBodyAsItIs() throws Exception {
         try (var own = onVertex(TestServer.with(new TextHandler())).start()) {
-            assertThat(predict(own, PREDICT, "{\"instances\": [1]}").statusCode())
-                    .isEqualTo(200);
+            assertStatus(predict(own, PREDICT, "{\"instances\": [1]}"), 200);
         }
     }
 
@@ -198,9 +194,7 @@ class VertexTest {
         assertThat(predictions(server, "{\"instances\": [%s]}".formatted(QUESTION)))
                 .hasSize(1);
         assertThat(server.get("/metrics").body()).contains("route=\"%s\"".formatted(PREDICT));
-        try (var small = onVertex(TestServer.sample())
-                .set("SAGEMAKER_MAX_REQUEST_SIZE", "100")
-                .start()) {
+        try (var small = onVertex(TestServer.sample()).start("SAGEMAKER_MAX_REQUEST_SIZE=100")) {
             var response = predict(small, PREDICT, "{\"instances\": [%s, %s]}".formatted(QUESTION, QUESTION));
             assertThat(response.statusCode()).isEqualTo(413);
         }

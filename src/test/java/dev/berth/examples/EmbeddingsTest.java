@@ -1,5 +1,6 @@
 package dev.berth.examples;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -146,8 +147,7 @@ class EmbeddingsTest {
                 .contains("input: found token ids, expected a text; they are those of another tokenizer");
         assertThat(server.invoke("7", "Content-Type", "application/jsonlines").body())
                 .contains("line 1: found 7, expected a sentence");
-        assertThat(server.invoke("one", "Content-Type", "text/plain").statusCode())
-                .isEqualTo(415);
+        assertStatus(server.invoke("one", "Content-Type", "text/plain"), 415);
     }
 
     private static void assertCosines(Tensor matrix) {

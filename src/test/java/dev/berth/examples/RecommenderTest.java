@@ -1,5 +1,6 @@
 package dev.berth.examples;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -167,8 +168,7 @@ class RecommenderTest {
     @Tag("HDR-08")
     @Tag("HDR-09")
     void otherTypesAreRefused() throws Exception {
-        assertThat(server.invoke("114521", "Content-Type", "text/csv").statusCode())
-                .isEqualTo(415);
+        assertStatus(server.invoke("114521", "Content-Type", "text/csv"), 415);
         var csv = server.invoke("{\"user_id\": \"114521\"}", "Content-Type", "application/json", "Accept", "text/csv");
         assertThat(csv.statusCode()).isEqualTo(406);
     }

@@ -1,8 +1,8 @@
 package dev.berth.examples;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -356,8 +356,7 @@ class TextGenerationTest {
     @Test
     void aPromptThatTheModelCanNotReadIsRefused() throws Exception {
         var answer = ask(json(Map.of("inputs", "and it came to pass ".repeat(300), "stream", true)));
-        assertThat(answer.statusCode()).isEqualTo(400);
-        assertThat(answer.body()).contains("tokens, expected at most 511, as the model reads 512 with its own");
+        assertStatus(answer, 400, "tokens, expected at most 511, as the model reads 512 with its own");
     }
 
     /// The cache is 4 KB a token, in native memory, so that of 400 tokens is more than all sessions
@@ -370,8 +369,7 @@ class TextGenerationTest {
             var answer = small.invoke(
                     text.toString(), "Content-Type", "application/json", "X-Amzn-SageMaker-Session-Id", "NEW_SESSION");
             assertThat(answer.statusCode()).isEqualTo(200);
-            await().untilAsserted(() -> assertThat(small.get("/metrics").body())
-                    .contains("berth_sessions_closed_total{model=\"model\",reason=\"memory\"} 1.0"));
+            small.awaitMetrics("berth_sessions_closed_total{model=\"model\",reason=\"memory\"} 1.0");
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.berth.examples;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -37,9 +38,7 @@ class TextToImageTest {
 
     @BeforeAll
     static void start() throws Exception {
-        server = TestServer.artifact(EXAMPLE)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-                .start();
+        server = TestServer.artifact(EXAMPLE).start("SAGEMAKER_MODEL_SERVER_WORKERS=2");
     }
 
     @AfterAll
@@ -102,10 +101,8 @@ class TextToImageTest {
             assertThat(JSON.readTree(lines[8]).path("images").path(0).binaryValue())
                     .isNotEqualTo(alone);
         }
-        try (var other = TestServer.artifact(EXAMPLE)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("BERTH_CPU_PROFILE", "latency")
-                .start()) {
+        try (var other =
+                TestServer.artifact(EXAMPLE).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_CPU_PROFILE=latency")) {
             assertThat(JSON.readTree(other.invoke(PROMPT.formatted(7)).body())
                             .path("images")
                             .path(0)
@@ -182,13 +179,9 @@ class TextToImageTest {
     @Test
     void whatCantBeWrittenIsNotAcceptable() throws Exception {
         var several = server.invoke("[%1$s, %1$s]".formatted(PROMPT.formatted(7)), "Accept", "image/png");
-        assertThat(several.statusCode()).isEqualTo(406);
-        assertThat(several.body())
-                .contains("Accept: found image/png for 2 files, expected application/zip or multipart/mixed");
+        assertStatus(several, 406, "Accept: found image/png for 2 files, expected application/zip or multipart/mixed");
         var csv = server.invoke(PROMPT.formatted(7), "Accept", "text/csv");
-        assertThat(csv.statusCode()).isEqualTo(406);
-        assertThat(csv.body())
-                .contains("application/json", "application/zip", "multipart/mixed", "image/png", "image/jpeg");
+        assertStatus(csv, 406, "application/json", "application/zip", "multipart/mixed", "image/png", "image/jpeg");
     }
 
     @ParameterizedTest
@@ -212,8 +205,7 @@ class TextToImageTest {
       """, quoteCharacter = '`')
     void whatIsWrongIsNamed(String body, String message) throws Exception {
         var answer = server.invoke(body);
-        assertThat(answer.statusCode()).isEqualTo(400);
-        assertThat(answer.body()).contains(message);
+        assertStatus(answer, 400, message);
     }
 
     @Test

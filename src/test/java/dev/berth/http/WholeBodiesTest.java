@@ -1,5 +1,7 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertAll;
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -63,9 +65,7 @@ class WholeBodiesTest {
 
     @BeforeEach
     void start() throws Exception {
-        server = TestServer.with(handler)
-                .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "30")
-                .start();
+        server = TestServer.with(handler).start("SAGEMAKER_MAX_PAYLOAD_IN_MB=30");
     }
 
     @AfterEach
@@ -137,10 +137,7 @@ class WholeBodiesTest {
         if (!coding.isEmpty()) {
             request.header("Content-Encoding", coding);
         }
-        assertThat(server.client()
-                        .send(request.build(), BodyHandlers.ofString())
-                        .statusCode())
-                .isEqualTo(413);
+        assertStatus(server.client().send(request.build(), BodyHandlers.ofString()), 413);
         assertThat(handler.entered).hasValue(0);
         await().until(() -> files().isEmpty());
     }
@@ -172,8 +169,7 @@ class WholeBodiesTest {
             var together = Stream.generate(() -> other.client().sendAsync(request, BodyHandlers.ofString()))
                     .limit(12)
                     .toList();
-            assertThat(together)
-                    .allSatisfy(answer -> assertThat(answer.get().statusCode()).isEqualTo(200));
+            assertAll(together, 200);
         }
     }
 

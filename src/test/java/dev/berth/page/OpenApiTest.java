@@ -55,10 +55,7 @@ class OpenApiTest {
 
     @BeforeAll
     static void start() throws Exception {
-        questions = TestServer.sample()
-                .set("AIP_PREDICT_ROUTE", "/predict")
-                .set("BERTH_PAGE", "true")
-                .start();
+        questions = TestServer.sample().start("AIP_PREDICT_ROUTE=/predict", "BERTH_PAGE=true");
     }
 
     @AfterAll
@@ -77,9 +74,7 @@ class OpenApiTest {
     @Test
     void itHasEachRouteAndNoOther() throws Exception {
         try (var one = TestServer.with(new OpenAiHandler())
-                        .set("BERTH_METRICS_PATH", "/numbers")
-                        .set("BERTH_CLIENT_PATHS", "false")
-                        .start();
+                        .start("BERTH_METRICS_PATH=/numbers", "BERTH_CLIENT_PATHS=false");
                 var many = TestServer.ofDirectory(models).start();
                 var metrics = new ServingMetrics()) {
             var hooks = HookThreads.ofOneModel();

@@ -1,7 +1,6 @@
 package dev.berth.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -59,8 +58,7 @@ class DashboardsTest {
         var text = Files.readString(DASHBOARDS.resolve(file));
         try (var server = TestServer.with(new CountingStream()).start()) {
             server.invoke("3");
-            await().untilAsserted(
-                            () -> assertThat(server.get("/metrics").body()).contains("berth_model_requests_total"));
+            server.awaitMetrics("berth_model_requests_total");
             var known = server.get("/metrics")
                     .body()
                     .lines()

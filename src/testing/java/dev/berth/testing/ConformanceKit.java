@@ -1,5 +1,7 @@
 package dev.berth.testing;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -30,6 +32,14 @@ public final class ConformanceKit implements AutoCloseable {
                     .map(line -> line.substring(13).replaceFirst("  +", " "))
                     .findFirst()
                     .orElse("no such row");
+        }
+
+        /// @param rows each the id of one, and how what came of it begins
+        public void assertRows(String... rows) {
+            for (var row : rows) {
+                var parts = row.split(" ", 2);
+                assertThat(row(parts[0])).as(parts[0]).startsWith(parts[1]);
+            }
         }
     }
 

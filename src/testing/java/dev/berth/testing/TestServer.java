@@ -94,13 +94,19 @@ public final class TestServer implements AutoCloseable {
         }
 
         /// Starts and waits until the model can serve.
-        public TestServer start() throws Exception {
-            var server = startWithoutWaiting();
+        ///
+        /// @param variables more of them, each `NAME=value`
+        public TestServer start(String... variables) throws Exception {
+            var server = startWithoutWaiting(variables);
             server.server.awaitReady();
             return server;
         }
 
-        public TestServer startWithoutWaiting() {
+        public TestServer startWithoutWaiting(String... variables) {
+            for (var variable : variables) {
+                var parts = variable.split("=", 2);
+                set(parts[0], parts[1]);
+            }
             var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
             return new TestServer(handler == null ? Server.start(config) : Server.start(config, handler));
         }
@@ -211,6 +217,11 @@ public final class TestServer implements AutoCloseable {
         assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
         assertThat(List.of(texts))
                 .allSatisfy(text -> assertThat(response.body()).contains(text));
+    }
+
+    /// Waits for all answers.
+    public static void assertAll(List<CompletableFuture<HttpResponse<String>>> answers, int status) {
+        assertThat(answers).extracting(answer -> answer.join().statusCode()).containsOnly(status);
     }
 
     /// What `/metrics` has, all of them, once what has just been answered is counted.

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -67,11 +68,11 @@ class BatchTransformTest {
     @Tag("BAT-04")
     void executionParametersFollowThePlatformsVariables() throws Exception {
         try (var server = TestServer.with(new TextHandler())
-                .set("SAGEMAKER_BATCH", "true")
-                .set("SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD")
-                .set("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", "10")
-                .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "20")
-                .start()) {
+                .start(
+                        "SAGEMAKER_BATCH=true",
+                        "SAGEMAKER_BATCH_STRATEGY=SINGLE_RECORD",
+                        "SAGEMAKER_MAX_CONCURRENT_TRANSFORMS=10",
+                        "SAGEMAKER_MAX_PAYLOAD_IN_MB=20")) {
             assertThat(server.get("/execution-parameters").body())
                     .isEqualTo(
                             "{\"MaxConcurrentTransforms\":10,\"BatchStrategy\":\"SINGLE_RECORD\",\"MaxPayloadInMB\":10}");
@@ -83,19 +84,13 @@ class BatchTransformTest {
     @Tag("BAT-03")
     void localModeGetsItsSpellingOrA404() throws Exception {
         // As local mode writes it, and nobody else.
-        try (var server = TestServer.with(new TextHandler())
-                .set("SAGEMAKER_BATCH", "True")
-                .start()) {
+        try (var server = TestServer.with(new TextHandler()).start("SAGEMAKER_BATCH=True")) {
             assertThat(server.get("/execution-parameters").body()).contains("\"BatchStrategy\":\"MultiRecord\"");
         }
-        try (var server = TestServer.with(new TextHandler())
-                .set("BERTH_EXECUTION_PARAMETERS", "local-mode")
-                .start()) {
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_EXECUTION_PARAMETERS=local-mode")) {
             assertThat(server.get("/execution-parameters").body()).contains("\"BatchStrategy\":\"MultiRecord\"");
         }
-        try (var server = TestServer.with(new TextHandler())
-                .set("BERTH_EXECUTION_PARAMETERS", "off")
-                .start()) {
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_EXECUTION_PARAMETERS=off")) {
             assertThat(server.get("/execution-parameters").statusCode()).isEqualTo(404);
         }
     }
@@ -184,8 +179,7 @@ class BatchTransformTest {
         var headers = new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
         assertThat(answers(batch.invoke(line("Paris") + "\n\n\n", headers))).containsExactly("Paris");
         var refused = batch.invoke(line("Paris") + "\n\n" + line("Rome"), headers);
-        assertThat(refused.statusCode()).isEqualTo(400);
-        assertThat(refused.body()).contains("line 2");
+        assertStatus(refused, 400, "line 2");
     }
 
     @Test

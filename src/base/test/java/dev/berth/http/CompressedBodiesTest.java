@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.hooks.InvocationRequest;
@@ -48,10 +49,7 @@ class CompressedBodiesTest {
 
     @BeforeAll
     static void start() throws Exception {
-        server = TestServer.with(new TextHandler())
-                .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1")
-                .set("BERTH_COMPRESSION", "true")
-                .start();
+        server = TestServer.with(new TextHandler()).start("SAGEMAKER_MAX_PAYLOAD_IN_MB=1", "BERTH_COMPRESSION=true");
     }
 
     @AfterAll
@@ -103,10 +101,7 @@ class CompressedBodiesTest {
         var bomb = packed(coding, new byte[400 << 20]);
         assertThat(bomb.length).isLessThan(LIMIT);
         var response = invoke(coding, bomb);
-        assertThat(response.statusCode()).isEqualTo(413);
-        assertThat(response.body())
-                .contains("body: found more than 1048576 bytes")
-                .contains("SAGEMAKER_MAX_PAYLOAD_IN_MB");
+        assertStatus(response, 413, "body: found more than 1048576 bytes", "SAGEMAKER_MAX_PAYLOAD_IN_MB");
     }
 
     @Test
@@ -130,8 +125,7 @@ class CompressedBodiesTest {
         Arrays.fill(body, (byte) 'a');
         System.arraycopy(HexFormat.of().parseHex(header), 0, body, 0, header.length() / 2);
         var response = invoke("gzip", body);
-        assertThat(response.statusCode()).isEqualTo(400);
-        assertThat(response.body()).contains("found a header of more than 8192 bytes");
+        assertStatus(response, 400, "found a header of more than 8192 bytes");
     }
 
     @ParameterizedTest
@@ -168,9 +162,7 @@ class CompressedBodiesTest {
                         .formatted(body.length);
         var sent = new ArrayList<RawConnection>();
         try (var other = TestServer.with(new TextHandler())
-                .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "30")
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
-                .start()) {
+                .start("SAGEMAKER_MAX_PAYLOAD_IN_MB=30", "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1")) {
             try {
                 for (int i = 0; i < 30; i++) {
                     sent.add(new RawConnection(other.port()).send(head).send(body));
@@ -199,8 +191,7 @@ class CompressedBodiesTest {
             all.writeBytes(empty);
         }
         var response = invoke("gzip", all.toByteArray());
-        assertThat(response.statusCode()).isEqualTo(400);
-        assertThat(response.body()).contains("found 100 members without content");
+        assertStatus(response, 400, "found 100 members without content");
     }
 
     @ParameterizedTest

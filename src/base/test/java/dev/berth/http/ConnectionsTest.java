@@ -65,9 +65,7 @@ class ConnectionsTest {
 
     private static void makesWayInOrder() throws Exception {
         var gate = new Gate(1);
-        try (var server = TestServer.with(new GatedHandler(gate))
-                        .set("BERTH_MAX_CONNECTIONS", "3")
-                        .start();
+        try (var server = TestServer.with(new GatedHandler(gate)).start("BERTH_MAX_CONNECTIONS=3");
                 var log = new CapturedLog();
                 var half = new RawConnection(server.port()).send(HALF);
                 var idle = new RawConnection(server.port())) {
@@ -95,9 +93,7 @@ class ConnectionsTest {
     /// Tried again where the machine stood still for so long that the new connection was an old one.
     @Test
     void aNewConnectionThatHasSentNothingYetStaysWhileAnIdleOneCanGo() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                .set("BERTH_MAX_CONNECTIONS", "2")
-                .start()) {
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_MAX_CONNECTIONS=2")) {
             await().ignoreExceptionsInstanceOf(IOException.class).untilAsserted(() -> {
                 try (var idle = new RawConnection(server.port())) {
                     assertThat(idle.send(PING).readResponse()).startsWith("HTTP/1.1 200");
@@ -120,10 +116,10 @@ class ConnectionsTest {
     void whileAllAreBusyPingIsAnsweredAndTheRestIs503() throws Exception {
         var gate = new Gate(2);
         try (var server = TestServer.with(new GatedHandler(gate))
-                        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-                        .set("BERTH_MAX_CONNECTIONS", "2")
-                        .set("AIP_HEALTH_ROUTE", "/health")
-                        .start();
+                        .start(
+                                "SAGEMAKER_MODEL_SERVER_WORKERS=2",
+                                "BERTH_MAX_CONNECTIONS=2",
+                                "AIP_HEALTH_ROUTE=/health");
                 var one = new RawConnection(server.port()).send(REQUEST);
                 var other = new RawConnection(server.port()).send(REQUEST);
                 var health = new RawConnection(server.port())) {
@@ -155,9 +151,7 @@ class ConnectionsTest {
 
     @Test
     void aConnectionBeyondTheLimitServesOnceAnotherHasMadeWay() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                .set("BERTH_MAX_CONNECTIONS", "2")
-                .start()) {
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_MAX_CONNECTIONS=2")) {
             var half = new ArrayList<RawConnection>();
             for (int i = 0; i < 200; i++) {
                 half.add(new RawConnection(server.port()).send(HALF));
@@ -178,9 +172,7 @@ class ConnectionsTest {
 
     @Test
     void anAddressHasNoMoreThanItMayHave() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                        .set("BERTH_MAX_CONNECTIONS_PER_ADDRESS", "2")
-                        .start();
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_MAX_CONNECTIONS_PER_ADDRESS=2");
                 var one = new RawConnection(server.port())) {
             var two = new RawConnection(server.port());
             assertThat(two.send(PING).readResponse()).startsWith("HTTP/1.1 200");
@@ -192,8 +184,7 @@ class ConnectionsTest {
             }
             assertThat(one.send(PING).readResponse()).startsWith("HTTP/1.1 200");
             two.close();
-            await().untilAsserted(() -> assertThat(server.get("/metrics").body())
-                    .contains("berth_connections 2.0", "reason=\"address\"} "));
+            server.awaitMetrics("berth_connections 2.0", "reason=\"address\"} ");
         }
     }
 
@@ -201,9 +192,7 @@ class ConnectionsTest {
     void whoDoesNotTakeAnAnswerMakesWay() throws Exception {
         var large = "a".repeat(20 << 20);
         var head = "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: ";
-        try (var server = TestServer.with(new TextHandler())
-                        .set("BERTH_MAX_CONNECTIONS", "1")
-                        .start();
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_MAX_CONNECTIONS=1");
                 var deaf = new RawConnection(server.port())) {
             deaf.send(head + large.length() + "\r\n\r\n" + large);
             await().ignoreExceptionsInstanceOf(IOException.class).untilAsserted(() -> {
@@ -238,6 +227,6 @@ class ConnectionsTest {
 
     /// Besides the one that asks.
     private static void awaitConnections(TestServer server, int count) {
-        await().until(() -> server.get("/metrics").body().contains("berth_connections %d.0".formatted(count + 1)));
+        server.awaitMetrics("berth_connections %d.0".formatted(count + 1));
     }
 }

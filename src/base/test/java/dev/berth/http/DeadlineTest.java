@@ -30,9 +30,7 @@ class DeadlineTest {
     @Test
     @Tag("INV-12")
     void anUploadThatStallsIs504AtTheDeadline() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
-                        .start();
+        try (var server = TestServer.with(new TextHandler()).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1");
                 var connection = new RawConnection(server.port())) {
             connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc");
             assertThat(connection.readResponse())
@@ -69,9 +67,7 @@ class DeadlineTest {
                 return List.of("read");
             }
         };
-        try (var server = TestServer.with(handler)
-                        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-                        .start();
+        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=2");
                 var connection = new RawConnection(server.port())) {
             connection
                     .send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n")
@@ -101,9 +97,7 @@ class DeadlineTest {
                 gate.pass();
             }
         });
-        try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
-                .start()) {
+        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1")) {
             var callers =
                     Stream.generate(() -> server.invokeAsync("a")).limit(40).toList();
             assertThat(callers).allSatisfy(caller -> {
@@ -127,10 +121,10 @@ class DeadlineTest {
             }
         });
         try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-                .set("BERTH_QUEUE_CAPACITY", "1")
-                .start()) {
+                .start(
+                        "SAGEMAKER_MODEL_SERVER_WORKERS=1",
+                        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=2",
+                        "BERTH_QUEUE_CAPACITY=1")) {
             var running = server.invokeAsync("a");
             await().until(() -> predicted.contains("a"));
             for (var body : List.of("b\nc", "d")) {
@@ -163,13 +157,10 @@ class DeadlineTest {
                 }
             }
         });
-        try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "3")
-                .start()) {
+        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=3")) {
             var busy = TestServer.hang(32, arrived::get, () -> server.invokeAsync("a"));
             var waited = server.invoke("b");
-            assertThat(waited.statusCode()).isEqualTo(504);
-            assertThat(waited.body()).contains("it waited for").contains("inputFn to run");
+            assertStatus(waited, 504, "it waited for", "inputFn to run");
             gate.open();
             busy.forEach(caller -> caller.join());
         }

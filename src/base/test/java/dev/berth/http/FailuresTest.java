@@ -64,9 +64,7 @@ class FailuresTest {
     @Tag("ERR-06")
     void whatAHookThrowsChoosesTheStatusAndNobodyElseFails(String hook, Throwable failure, int status, String message)
             throws Exception {
-        try (var server = TestServer.with(failing(hook, failure))
-                        .set("BERTH_MAX_BATCH_SIZE", "8")
-                        .start();
+        try (var server = TestServer.with(failing(hook, failure)).start("BERTH_MAX_BATCH_SIZE=8");
                 var log = new CapturedLog()) {
             var neighbours =
                     Stream.generate(() -> server.invokeAsync("fine")).limit(5).toList();
@@ -220,16 +218,16 @@ class FailuresTest {
             }
         });
         try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "16")
-                .set("BERTH_MAX_BATCH_SIZE", "4")
-                .start()) {
+                .start(
+                        "SAGEMAKER_MODEL_SERVER_WORKERS=1",
+                        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=16",
+                        "BERTH_MAX_BATCH_SIZE=4")) {
             var first = server.invokeAsync("first");
             gate.awaitArrival();
             var slow = server.invokeAsync("slow");
             var others =
                     Stream.of("a", "b").map(word -> server.invokeAsync(word)).toList();
-            await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 3.0"));
+            server.awaitQueued(3);
             gate.open();
             assertThat(first.get().body()).isEqualTo("FIRST");
             assertThat(others.stream().map(answer -> answer.join().body())).containsExactly("A", "B");

@@ -65,9 +65,7 @@ class HalfClosedClientsTest {
         private final CompletableFuture<?> first;
 
         BusyServer() throws Exception {
-            this.server = TestServer.with(handler)
-                    .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                    .start();
+            this.server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1");
             this.first = server.invokeAsync("first");
             gate.awaitArrival();
         }

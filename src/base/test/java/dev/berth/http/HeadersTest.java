@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -152,9 +153,7 @@ class HeadersTest {
     @Tag("HDR-04")
     @Tag("HDR-05")
     void theDefaultTypeFollowsItsVariable() throws Exception {
-        try (var server = TestServer.sample()
-                .set("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", "text/csv")
-                .start()) {
+        try (var server = TestServer.sample().start("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT=text/csv")) {
             assertThat(type(server.invoke(BOB))).isEqualTo("text/csv");
             assertThat(type(server.invoke(BOB, "Accept", "*/*"))).isEqualTo("text/csv");
             assertThat(type(server.invoke(BOB, "Accept", "application/json"))).isEqualTo("application/json");
@@ -242,8 +241,7 @@ class HeadersTest {
         };
         try (var server = TestServer.with(handler).start()) {
             var response = server.invoke("a");
-            assertThat(response.statusCode()).isEqualTo(500);
-            assertThat(response.body()).contains("outputFn").contains(message);
+            assertStatus(response, 500, "outputFn", message);
         }
     }
 
@@ -382,10 +380,10 @@ class HeadersTest {
             }
         };
         try (var server = TestServer.with(handler)
-                        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                        .set("BERTH_MAX_BATCH_SIZE", "2")
-                        .set("BERTH_MAX_BATCH_DELAY_MS", "60000")
-                        .start();
+                        .start(
+                                "SAGEMAKER_MODEL_SERVER_WORKERS=1",
+                                "BERTH_MAX_BATCH_SIZE=2",
+                                "BERTH_MAX_BATCH_DELAY_MS=60000");
                 var log = new CapturedLog()) {
             var one = server.invokeAsync("a", "x-amzn-RequestId", "one");
             var two = server.invokeAsync("b", "x-amzn-RequestId", "two");

@@ -48,10 +48,8 @@ class HookMetricsTest {
     @Test
     void theyAppearUnderTheNameOfTheModel() throws Exception {
         var handler = new Counting();
-        try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-                .set("BERTH_MAX_BATCH_SIZE", "8")
-                .start()) {
+        try (var server =
+                TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=2", "BERTH_MAX_BATCH_SIZE=8")) {
             server.invoke("abc\nde\nf");
             assertThat(server.get("/metrics").body().lines())
                     .contains(

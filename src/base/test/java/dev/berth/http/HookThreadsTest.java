@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertAll;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.memory.RequestMemory;
@@ -48,7 +49,7 @@ class HookThreadsTest {
         var all = TestServer.hang(32, entered::get, () -> server.invokeAsync(large));
         assertThat(server.invoke("small").body()).isEqualTo("SMALL");
         end.countDown();
-        assertThat(all).allSatisfy(one -> assertThat(one.get().statusCode()).isEqualTo(200));
+        assertAll(all, 200);
     }
 
     @Test
@@ -56,6 +57,6 @@ class HookThreadsTest {
         var all = TestServer.hang(100, entered::get, () -> server.invokeAsync("wait for memory"));
         assertThat(server.invoke("small").body()).isEqualTo("SMALL");
         end.countDown();
-        assertThat(all).allSatisfy(one -> assertThat(one.get().statusCode()).isEqualTo(200));
+        assertAll(all, 200);
     }
 }

@@ -1,5 +1,7 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertAll;
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -114,12 +116,9 @@ class InvocationsTest {
                 gate.pass();
             }
         });
-        try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
-                .start()) {
+        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1")) {
             var response = server.invoke("slow");
-            assertThat(response.statusCode()).isEqualTo(504);
-            assertThat(response.body()).contains("deadline_exceeded");
+            assertStatus(response, 504, "deadline_exceeded");
             gate.open();
             await().untilAsserted(() -> assertThat(server.invoke("next").body()).isEqualTo("NEXT"));
         }
@@ -130,9 +129,7 @@ class InvocationsTest {
     void whatTheQueueHasNoRoomForIs503AtOnceAndTheRestIsAnswered() throws Exception {
         var gate = new Gate(1);
         try (var server = TestServer.with(new GatedHandler(gate))
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("BERTH_QUEUE_CAPACITY", "4")
-                .start()) {
+                .start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_QUEUE_CAPACITY=4")) {
             var running = server.invokeAsync("a");
             gate.awaitArrival();
             var others = new ArrayList<CompletableFuture<HttpResponse<String>>>();
@@ -163,9 +160,8 @@ class InvocationsTest {
     void aThousandRequestsAtATimeAreAllTakenHoweverManyRowsTheyHave() throws Exception {
         var gate = new Gate(1);
         // Time enough for all to wait, however long the machine takes to send them.
-        try (var server = TestServer.with(new GatedHandler(gate))
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "100000")
-                .start()) {
+        try (var server =
+                TestServer.with(new GatedHandler(gate)).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=100000")) {
             var rows = "a\nb\nc";
             var asked =
                     Stream.generate(() -> server.invokeAsync(rows)).limit(1000).toList();
@@ -174,8 +170,7 @@ class InvocationsTest {
                     server.get("/metrics").body().contains("berth_requests_in_flight{model=\"model\"} 1000.0")
                             || asked.stream().anyMatch(CompletableFuture::isDone));
             gate.open();
-            assertThat(asked)
-                    .allSatisfy(answer -> assertThat(answer.get().statusCode()).isEqualTo(200));
+            assertAll(asked, 200);
         }
     }
 
@@ -219,18 +214,16 @@ class InvocationsTest {
     void aCallerWhoHangsUpWhileHeWaitsCostsTheModelNothing() throws Exception {
         var gate = new Gate(1);
         var handler = new GatedHandler(gate);
-        try (var server = TestServer.with(handler)
-                        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                        .start();
+        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1");
                 var log = new CapturedLog()) {
             var running = server.invokeAsync("first");
             gate.awaitArrival();
             try (var connection = new RawConnection(server.port())) {
                 connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\ngone");
-                await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1.0"));
+                server.awaitQueued(1);
             }
             var last = server.invokeAsync("last");
-            await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 2.0"));
+            server.awaitQueued(2);
             gate.open();
             assertThat(running.get().body()).isEqualTo("FIRST");
             assertThat(last.get().body()).isEqualTo("LAST");
@@ -280,8 +273,7 @@ class InvocationsTest {
         try (var server = TestServer.with(new TextHandler()).start()) {
             for (int i = 0; i < 300; i++) {
                 var response = server.invoke("a", "X-Long", "a".repeat(31_000), "X-Longer", "b".repeat(31_000));
-                assertThat(response.statusCode()).isEqualTo(431);
-                assertThat(response.body()).contains("\"code\":431");
+                assertStatus(response, 431, "\"code\":431");
             }
         }
     }

@@ -1,5 +1,7 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertAll;
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -99,15 +101,11 @@ class IsolationTest {
             load(server, "wedged", hook);
             load(server, "fine", "");
             var wedged = TestServer.hang(stuck, HookProbe.NOTES::size, () -> server.askAsync("wedged", "a"));
-            assertThat(wedged)
-                    .allSatisfy(answer -> assertThat(answer.get().statusCode()).isEqualTo(504));
-            await().until(() -> server.get("/metrics")
-                    .body()
-                    .contains("berth_stuck_hooks{model=\"wedged\"} %d.0".formatted(stuck)));
+            assertAll(wedged, 504);
+            server.awaitMetrics("berth_stuck_hooks{model=\"wedged\"} %d.0".formatted(stuck));
 
             var refused = server.ask("wedged", "a");
-            assertThat(refused.statusCode()).isEqualTo(503);
-            assertThat(refused.body()).contains(why);
+            assertStatus(refused, 503, why);
             assertThat(server.describe("wedged").body()).contains("\"problem\":");
             assertThat(server.describe("fine").body()).doesNotContain("problem");
             assertThat(server.get("/ping").statusCode()).isEqualTo(200);
@@ -177,7 +175,6 @@ class IsolationTest {
                 .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
                 .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", timeout)
                 .set("BERTH_STUCK_SECONDS", stuckAfter)
-                .set("BERTH_MAX_BATCH_SIZE", "1")
-                .start();
+                .start("BERTH_MAX_BATCH_SIZE=1");
     }
 }

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.testing.CodeArtifact;
@@ -36,16 +37,14 @@ class ManyModelsTalkTest {
                     .isEqualTo("A");
             assertThat(server.ask("one", "b", ID, id, "Content-Type", TEXT).body())
                     .isEqualTo("A,B");
-            assertThat(server.ask("two", "c", ID, id, "Content-Type", TEXT).statusCode())
-                    .isEqualTo(400);
+            assertStatus(server.ask("two", "c", ID, id, "Content-Type", TEXT), 400);
             assertThat(server.get("/metrics").body())
                     .contains("berth_sessions{model=\"one\"} 1.0", "berth_sessions{model=\"two\"} 0.0");
 
             assertThat(server.unload("one").statusCode()).isEqualTo(200);
             load(server, "one");
             assertThat(server.get("/metrics").body()).contains("berth_sessions{model=\"one\"} 0.0");
-            assertThat(server.ask("one", "d", ID, id, "Content-Type", TEXT).statusCode())
-                    .isEqualTo(400);
+            assertStatus(server.ask("one", "d", ID, id, "Content-Type", TEXT), 400);
         }
     }
 

@@ -48,10 +48,7 @@ class MetricsTest {
     void whatAnAutoscalerNeedsIsThere() throws Exception {
         var gate = new Gate(1);
         try (var server = TestServer.with(new GatedHandler(gate))
-                .set("BERTH_QUEUE_CAPACITY", "20")
-                .set("BERTH_MAX_BATCH_SIZE", "1")
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .start()) {
+                .start("BERTH_QUEUE_CAPACITY=20", "BERTH_MAX_BATCH_SIZE=1", "SAGEMAKER_MODEL_SERVER_WORKERS=1")) {
             assertThat(server.get("/metrics").body())
                     .contains("berth_requests_in_flight{model=\"model\"} 0.0")
                     .contains("berth_queue_capacity{model=\"model\"} 20.0")
@@ -65,16 +62,13 @@ class MetricsTest {
                     .contains("berth_queue_depth{model=\"model\"} 2.0"));
             gate.open();
             waiting.forEach(CompletableFuture::join);
-            await().untilAsserted(() -> assertThat(server.get("/metrics").body())
-                    .contains("berth_requests_in_flight{model=\"model\"} 0.0"));
+            server.awaitMetrics("berth_requests_in_flight{model=\"model\"} 0.0");
         }
     }
 
     @Test
     void someAreThereUnderTheNamesOfVllmOnRequest() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                .set("BERTH_METRICS_ALIASES", "vllm")
-                .start()) {
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_METRICS_ALIASES=vllm")) {
             server.invoke("a");
             await().untilAsserted(() -> assertThat(server.get("/metrics").body())
                     .contains("# TYPE vllm:num_requests_running gauge")
@@ -89,9 +83,7 @@ class MetricsTest {
     @Test
     @Tag("OBS-04")
     void theirPathFollowsItsVariable() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                .set("BERTH_METRICS_PATH", "/server/metrics")
-                .start()) {
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_METRICS_PATH=/server/metrics")) {
             assertThat(server.get("/server/metrics").body()).contains("berth_queue_depth");
             assertThat(server.get("/metrics").statusCode()).isEqualTo(404);
         }

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.memory.NativeHeap;
@@ -44,8 +45,7 @@ class ModelsMemoryTest {
             int threads = 0;
             int files = 0;
             for (int i = 0; i < LOADS; i++) {
-                assertThat(server.load("m", TestServer.SAMPLE_ARTIFACT).statusCode())
-                        .isEqualTo(200);
+                assertStatus(server.load("m", TestServer.SAMPLE_ARTIFACT), 200);
                 assertThat(server.ask("m", QUESTION).body()).contains("Paris");
                 long loaded = nativeHeap();
                 assertThat(server.unload("m").statusCode()).isEqualTo(200);
@@ -76,8 +76,7 @@ class ModelsMemoryTest {
         try (var server = TestServer.ofModels().start()) {
             server.load("m", artifact.directory());
             var answer = server.ask("m", "large");
-            assertThat(answer.statusCode()).isEqualTo(507);
-            assertThat(answer.body()).contains("CUDA out of memory");
+            assertStatus(answer, 507, "CUDA out of memory");
             assertThat(server.ask("m", "small").body()).isEqualTo("SMALL");
             server.unload("m");
         }
@@ -96,8 +95,7 @@ class ModelsMemoryTest {
         try (var server = TestServer.ofModels().start()) {
             server.load("stays", TestServer.SAMPLE_ARTIFACT);
             var answer = server.load("m", artifact.directory());
-            assertThat(answer.statusCode()).isEqualTo(507);
-            assertThat(answer.body()).contains("model \\\"m\\\" ran out of memory while it was loaded: " + why);
+            assertStatus(answer, 507, "model \\\"m\\\" ran out of memory while it was loaded: " + why);
             assertThat(server.ask("stays", QUESTION).body()).contains("Paris");
         }
     }

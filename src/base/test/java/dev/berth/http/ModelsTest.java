@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -71,9 +72,7 @@ class ModelsTest {
         assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
         assertAnswers("m1");
         var again = server.load("m1", TestServer.SAMPLE_ARTIFACT);
-        assertThat(again.statusCode()).isEqualTo(409);
-        assertThat(again.body())
-                .contains("model \\\"m1\\\" is loaded already", "\"type\":\"conflict\"", "\"code\":409");
+        assertStatus(again, 409, "model \\\"m1\\\" is loaded already", "\"type\":\"conflict\"", "\"code\":409");
 
         var entry = "{\"modelName\":\"m1\",\"modelUrl\":\"%s\"}".formatted(TestServer.SAMPLE_ARTIFACT);
         assertThat(server.get("/models").body()).isEqualTo("{\"models\":[%s]}".formatted(entry));
@@ -102,8 +101,7 @@ class ModelsTest {
                 "trace=1",
                 "X-Amzn-SageMaker-Target-Model",
                 "dir/m1.tar.gz");
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-        assertThat(answer.body()).contains("Paris");
+        assertStatus(answer, 200, "Paris");
     }
 
     @Test
@@ -143,9 +141,7 @@ class ModelsTest {
         server.load("logged", text);
         try (var log = new CapturedLog()) {
             server.ask("logged", "a", "X-Amzn-SageMaker-Target-Model", "dir/a.tar.gz");
-            assertThat(server.ask("logged", "a", "X-Amzn-SageMaker-Target-Model", "a b")
-                            .statusCode())
-                    .isEqualTo(200);
+            assertStatus(server.ask("logged", "a", "X-Amzn-SageMaker-Target-Model", "a b"), 200);
             server.unload("logged");
             assertThat(log.text())
                     .contains(
@@ -200,23 +196,19 @@ class ModelsTest {
     @Tag("MME-04")
     void aLoadOfTooManyBytesOrTooLongANameIsRejected() throws Exception {
         var large = post("{\"model_name\": \"%s\"}".formatted("m".repeat(70_000)), "application/json");
-        assertThat(large.statusCode()).isEqualTo(413);
-        assertThat(large.body()).contains("body: found more than 65536 bytes");
+        assertStatus(large, 413, "body: found more than 65536 bytes");
         var name = server.load("m".repeat(257), text);
-        assertThat(name.statusCode()).isEqualTo(400);
-        assertThat(name.body()).contains("model_name: found 257 characters, expected 1 to 256");
+        assertStatus(name, 400, "model_name: found 257 characters, expected 1 to 256");
     }
 
     @Test
     @Tag("MME-05")
     void aUrlThatDoesNotExistIs404AndAFileIs400() throws Exception {
         var nothing = server.load("nothing", directory.resolve("none"));
-        assertThat(nothing.statusCode()).isEqualTo(404);
-        assertThat(nothing.body()).contains("url: found nothing at " + directory.resolve("none"));
+        assertStatus(nothing, 404, "url: found nothing at " + directory.resolve("none"));
         assertThat(server.load("s3", Path.of("s3://bucket/model")).statusCode()).isEqualTo(404);
         var file = server.load("file", Files.writeString(directory.resolve("model.tar.gz"), ""));
-        assertThat(file.statusCode()).isEqualTo(400);
-        assertThat(file.body()).contains("url: found a file at");
+        assertStatus(file, 400, "url: found a file at");
     }
 
     @Test
@@ -225,8 +217,7 @@ class ModelsTest {
     @Tag("MME-14")
     void aModelThatIsNotLoadedIs404() throws Exception {
         for (var response : List.of(server.describe("nope"), server.ask("nope", "a"), server.unload("nope"))) {
-            assertThat(response.statusCode()).isEqualTo(404);
-            assertThat(response.body()).contains("model \\\"nope\\\" is not loaded", "\"type\":\"not_found\"");
+            assertStatus(response, 404, "model \\\"nope\\\" is not loaded", "\"type\":\"not_found\"");
         }
     }
 
@@ -322,8 +313,7 @@ class ModelsTest {
             })
     void aPageThatCannotBeIsRejected(String query) throws Exception {
         var response = server.get("/models?" + query);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-        assertThat(response.body()).contains(query.startsWith("limit") ? "limit: found" : "next_page_token: found");
+        assertStatus(response, 400, query.startsWith("limit") ? "limit: found" : "next_page_token: found");
     }
 
     @ParameterizedTest
@@ -346,8 +336,7 @@ class ModelsTest {
     @ValueSource(strings = {"/invocations", "/inferences", "/execution-parameters"})
     void thePathsOfOneModelSayWhatToCallInstead(String path) throws Exception {
         for (var response : List.of(server.get(path), server.invoke("a"))) {
-            assertThat(response.statusCode()).isEqualTo(404);
-            assertThat(response.body()).contains("this server has many models; POST /models/{name}/invoke asks one");
+            assertStatus(response, 404, "this server has many models; POST /models/{name}/invoke asks one");
         }
     }
 
@@ -368,8 +357,7 @@ class ModelsTest {
                 .server()
                 .start()) {
             for (var response : List.of(one.get("/models"), one.load("m", text), one.unload("m"), one.ask("m", "a"))) {
-                assertThat(response.statusCode()).isEqualTo(404);
-                assertThat(response.body()).contains("SAGEMAKER_MULTI_MODEL=true starts one", "\"type\":\"not_found\"");
+                assertStatus(response, 404, "SAGEMAKER_MULTI_MODEL=true starts one", "\"type\":\"not_found\"");
             }
         }
     }

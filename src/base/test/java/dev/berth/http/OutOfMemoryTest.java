@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -45,13 +46,11 @@ class OutOfMemoryTest {
                 var log = new CapturedLog()) {
             assertThat(server.get("/ping").statusCode()).isEqualTo(200);
             var failed = server.invoke("greedy");
-            assertThat(failed.statusCode()).isEqualTo(507);
-            assertThat(failed.body()).contains(hook + " ran out of memory: Java heap space");
+            assertStatus(failed, 507, hook + " ran out of memory: Java heap space");
             server.invoke("greedy");
 
             var ping = server.get("/ping");
-            assertThat(ping.statusCode()).isEqualTo(503);
-            assertThat(ping.body()).contains("the JVM ran out of memory: Java heap space");
+            assertStatus(ping, 503, "the JVM ran out of memory: Java heap space");
             assertThat(server.invoke("fine").body()).isEqualTo("FINE");
             await().untilAsserted(() -> assertThat(log.events().stream()
                             .filter(event -> event.getFormattedMessage().startsWith("the JVM ran out of memory")))
@@ -80,8 +79,7 @@ class OutOfMemoryTest {
         };
         try (var server = TestServer.with(handler).start()) {
             var refused = server.invoke("a");
-            assertThat(refused.statusCode()).isEqualTo(413);
-            assertThat(refused.body()).contains("expected fewer or smaller records");
+            assertStatus(refused, 413, "expected fewer or smaller records");
             assertThat(server.get("/ping").statusCode()).isEqualTo(200);
             assertThat(server.get("/metrics").body()).contains("berth_out_of_memory_total 0.0");
         }

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -65,16 +66,10 @@ class PayloadTest {
     @Test
     @Tag("INV-08")
     void aBodyAboveTheLimitIs413AndTheServerLivesOn() throws Exception {
-        try (var server = TestServer.with(COUNTING)
-                .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1")
-                .start()) {
+        try (var server = TestServer.with(COUNTING).start("SAGEMAKER_MAX_PAYLOAD_IN_MB=1")) {
             var body = new byte[20 << 20];
             var declared = server.invoke(BodyPublishers.ofByteArray(body));
-            assertThat(declared.statusCode()).isEqualTo(413);
-            assertThat(declared.body())
-                    .contains("20971520")
-                    .contains("1048576")
-                    .contains("SAGEMAKER_MAX_PAYLOAD_IN_MB");
+            assertStatus(declared, 413, "20971520", "1048576", "SAGEMAKER_MAX_PAYLOAD_IN_MB");
             var chunked = server.invoke(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body)));
             assertThat(chunked.statusCode()).isEqualTo(413);
             assertThat(server.get("/ping").statusCode()).isEqualTo(200);
@@ -85,9 +80,7 @@ class PayloadTest {
     @Test
     @Tag("INV-09")
     void thePayloadLimitFollowsItsVariable() throws Exception {
-        try (var server = TestServer.with(COUNTING)
-                .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "50")
-                .start()) {
+        try (var server = TestServer.with(COUNTING).start("SAGEMAKER_MAX_PAYLOAD_IN_MB=50")) {
             assertThat(server.invoke(BodyPublishers.ofByteArray(new byte[45 << 20]))
                             .body())
                     .isEqualTo(String.valueOf(45 << 20));
@@ -111,8 +104,7 @@ class PayloadTest {
         try (var server = TestServer.sample().start()) {
             for (var type : List.of("application/json", "application/jsonlines", "text/csv")) {
                 var response = server.invoke("", "Content-Type", type);
-                assertThat(response.statusCode()).isEqualTo(400);
-                assertThat(response.body()).contains("body: found nothing");
+                assertStatus(response, 400, "body: found nothing");
             }
         }
     }
@@ -172,12 +164,8 @@ class PayloadTest {
     void aLargeBodyThatIsRefusedEarlyIsToldWhy() throws Exception {
         try (var server = TestServer.sample().start()) {
             var body = new byte[40 << 20];
-            assertThat(server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", "image/png")
-                            .statusCode())
-                    .isEqualTo(415);
-            assertThat(server.invoke(BodyPublishers.ofByteArray(body), "Accept", "image/png")
-                            .statusCode())
-                    .isEqualTo(406);
+            assertStatus(server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", "image/png"), 415);
+            assertStatus(server.invoke(BodyPublishers.ofByteArray(body), "Accept", "image/png"), 406);
         }
     }
 
@@ -185,9 +173,7 @@ class PayloadTest {
     @Tag("INV-08")
     @Tag("INV-15")
     void aCallerWhoAsksFirstNeedNotSendWhatIsTooLarge() throws Exception {
-        try (var server = TestServer.with(COUNTING)
-                        .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1")
-                        .start();
+        try (var server = TestServer.with(COUNTING).start("SAGEMAKER_MAX_PAYLOAD_IN_MB=1");
                 var connection = new RawConnection(server.port())) {
             connection.send(
                     "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 200000000\r\nExpect: 100-continue\r\n\r\n");
@@ -198,9 +184,7 @@ class PayloadTest {
     @Test
     @Tag("INV-12")
     void aBodyThatTakesLongerThanTheRequestMayIs504() throws Exception {
-        try (var server = TestServer.with(COUNTING)
-                        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
-                        .start();
+        try (var server = TestServer.with(COUNTING).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1");
                 var connection = new RawConnection(server.port())) {
             connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
             var response = CompletableFuture.supplyAsync(() -> {

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -205,16 +206,13 @@ class SessionTest {
             }
         };
         try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-                .start()) {
+                .start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=2", "SAGEMAKER_MODEL_SERVER_WORKERS=2")) {
             var id = open(server);
             var slow = server.invokeAsync("slow", ID, id, "Content-Type", "text/plain");
             gate.awaitArrival();
 
             var second = ask(server, id, "a");
-            assertThat(second.statusCode()).isEqualTo(504);
-            assertThat(second.body()).contains("another request was in its session");
+            assertStatus(second, 504, "another request was in its session");
             assertThat(ask(server, open(server), "b").body()).isEqualTo("B");
             assertThat(slow.join().statusCode()).isEqualTo(504);
 
@@ -230,9 +228,7 @@ class SessionTest {
 
     @Test
     void beyondTheMostSessionsANewOneIsRejected() throws Exception {
-        try (var server = TestServer.with(new RememberingHandler(LONG))
-                .set("BERTH_MAX_SESSIONS", "2")
-                .start()) {
+        try (var server = TestServer.with(new RememberingHandler(LONG)).start("BERTH_MAX_SESSIONS=2")) {
             var id = open(server);
             open(server);
 
@@ -305,8 +301,7 @@ class SessionTest {
                 TestServer.with(handler).set("BERTH_MAX_SESSIONS", "1").start()) {
             var failed = server.invoke(OPEN, ID, "NEW_SESSION", "X-Amzn-SageMaker-Custom-Attributes", "x");
 
-            assertThat(failed.statusCode()).isEqualTo(500);
-            assertThat(failed.body()).contains("openSession failed").contains("no room");
+            assertStatus(failed, 500, "openSession failed", "no room");
             open(server);
         }
     }
@@ -363,7 +358,6 @@ class SessionTest {
     }
 
     private static void assertRejected(HttpResponse<String> response, String message) {
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-        assertThat(response.body()).contains(message);
+        assertStatus(response, 400, message);
     }
 }

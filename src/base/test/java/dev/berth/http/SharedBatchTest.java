@@ -54,10 +54,10 @@ class SharedBatchTest {
     @BeforeEach
     void start() throws Exception {
         server = TestServer.with(model)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "8")
-                .set("BERTH_MAX_BATCH_SIZE", "3")
-                .start();
+                .start(
+                        "SAGEMAKER_MODEL_SERVER_WORKERS=1",
+                        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=8",
+                        "BERTH_MAX_BATCH_SIZE=3");
     }
 
     @AfterEach
@@ -105,13 +105,11 @@ class SharedBatchTest {
     @Test
     void aDelayLetsABatchFillUpAndAFullOneGoesAtOnce() throws Exception {
         try (var patient = TestServer.with(model)
-                        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                        .set("BERTH_MAX_BATCH_SIZE", "2")
-                        .set("BERTH_MAX_BATCH_DELAY_MS", "60000")
-                        .start();
-                var hasty = TestServer.with(model)
-                        .set("BERTH_MAX_BATCH_DELAY_MS", "5")
-                        .start()) {
+                        .start(
+                                "SAGEMAKER_MODEL_SERVER_WORKERS=1",
+                                "BERTH_MAX_BATCH_SIZE=2",
+                                "BERTH_MAX_BATCH_DELAY_MS=60000");
+                var hasty = TestServer.with(model).start("BERTH_MAX_BATCH_DELAY_MS=5")) {
             var first = patient.invokeAsync("first\nx");
             model.gate.awaitArrival();
             var waited = patient.invokeAsync("a");

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -87,17 +88,15 @@ class SplitRecordsTest {
 
             private final Gate last = new Gate(1);
         };
-        try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("BERTH_QUEUE_CAPACITY", "4")
-                .start()) {
+        try (var server =
+                TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_QUEUE_CAPACITY=4")) {
             var large = "a ".repeat(500) + "last";
             var first = server.invokeAsync(large);
             gate.awaitArrival();
             var second = server.invokeAsync(large);
-            await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 2.0"));
+            server.awaitQueued(2);
             var small = server.invokeAsync("b");
-            await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 3.0"));
+            server.awaitQueued(3);
             gate.open();
 
             assertThat(small.get().body()).isEqualTo("B");
@@ -140,8 +139,7 @@ class SplitRecordsTest {
         };
         try (var server = TestServer.with(handler).start()) {
             var response = server.invoke(record);
-            assertThat(response.statusCode()).isEqualTo(500);
-            assertThat(response.body()).contains(message);
+            assertStatus(response, 500, message);
         }
     }
 

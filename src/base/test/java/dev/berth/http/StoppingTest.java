@@ -21,9 +21,7 @@ class StoppingTest {
     @Tag("slow")
     @Tag("RUN-07")
     void inItsLameDuckTimeItServesOnAndPingIs503() throws Exception {
-        var server = TestServer.with(new TextHandler())
-                .set("BERTH_LAME_DUCK_SECONDS", "5")
-                .start();
+        var server = TestServer.with(new TextHandler()).start("BERTH_LAME_DUCK_SECONDS=5");
         assertThat(server.invoke("a").headers().firstValue("Connection")).isEmpty();
         var stopped = stop(server);
         await().until(() -> server.get("/ping").statusCode() == 503);
@@ -58,10 +56,7 @@ class StoppingTest {
     void whatDoesNotEndWithinTheDrainIsRefusedWithWhatWaits() throws Exception {
         var gate = new Gate(1);
         var handler = new GatedHandler(gate);
-        try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("BERTH_DRAIN_SECONDS", "1")
-                .start()) {
+        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_DRAIN_SECONDS=1")) {
             var running = server.invokeAsync("a");
             gate.awaitArrival();
             var waiting = server.invokeAsync("b");

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -101,17 +102,14 @@ class StreamTest {
     void aFailureBeforeTheFirstPartIsAProperStatus() throws Exception {
         try (var server = TestServer.with(new SpellingHandler()).start()) {
             var refused = server.invoke("?", "Accept", EVENTS);
-            assertThat(refused.statusCode()).isEqualTo(400);
-            assertThat(refused.body()).contains("line: found a ?, expected letters");
+            assertStatus(refused, 400, "line: found a ?, expected letters");
             assertThat(refused.headers().firstValue("Content-Type"))
                     .hasValueSatisfying(type -> assertThat(type).startsWith("application/json"));
             var notBegun = server.invoke("0", "Accept", EVENTS);
-            assertThat(notBegun.statusCode()).isEqualTo(400);
-            assertThat(notBegun.body()).contains("line: found a 0, expected letters");
+            assertStatus(notBegun, 400, "line: found a 0, expected letters");
             assertThat(server.invoke("!", "Accept", EVENTS).statusCode()).isEqualTo(500);
             var unencoded = server.invoke("#", "Accept", EVENTS);
-            assertThat(unencoded.statusCode()).isEqualTo(500);
-            assertThat(unencoded.body()).contains("partFn failed").contains("can't encode #");
+            assertStatus(unencoded, 500, "partFn failed", "can't encode #");
             assertThat(server.invoke("ab", "Accept", "image/png").body()).isEqualTo("AB");
         }
     }
@@ -164,9 +162,7 @@ class StreamTest {
                 streams.forEach(stream -> stream.pause(Duration.ofMillis(300)));
             }
         };
-        try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
-                .start()) {
+        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1")) {
             assertThat(server.invoke("abcdefghij", "Accept", LINES).body()).isEqualTo("A\nB\nC\nD\nE\nF\nG\nH\nI\nJ\n");
         }
     }
@@ -174,9 +170,7 @@ class StreamTest {
     @Test
     @Tag("slow")
     void anAnswerWithoutAFirstPartInTimeIs504() throws Exception {
-        try (var server = TestServer.with(new SpellingHandler())
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
-                .start()) {
+        try (var server = TestServer.with(new SpellingHandler()).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1")) {
             assertThat(server.invoke("_a", "Accept", LINES).statusCode()).isEqualTo(504);
             assertThat(server.invoke("_a").statusCode()).isEqualTo(504);
         }
@@ -227,8 +221,7 @@ class StreamTest {
                 }
                 await().until(() -> handler.open() == 0);
             }
-            await().untilAsserted(() ->
-                    assertThat(server.get("/metrics").body()).contains("berth_streams{model=\"model\"} 0"));
+            server.awaitMetrics("berth_streams{model=\"model\"} 0");
         }
     }
 
@@ -263,9 +256,7 @@ class StreamTest {
 
     @Test
     void aBatchTransformJobGetsWholeAnswers() throws Exception {
-        try (var server = TestServer.with(new SpellingHandler())
-                .set("SAGEMAKER_BATCH", "true")
-                .start()) {
+        try (var server = TestServer.with(new SpellingHandler()).start("SAGEMAKER_BATCH=true")) {
             assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("ABC");
             assertThat(server.invoke("a!", "Accept", LINES).statusCode()).isEqualTo(500);
         }
@@ -290,9 +281,7 @@ class StreamTest {
     @Test
     void aRecordJoinsTheStepsOfOthersAndLeavesThem() throws Exception {
         var handler = new SteppedHandler();
-        try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .start()) {
+        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1")) {
             var slow = server.invokeAsync("abcdef", "Accept", LINES);
             handler.allowed.release(2);
             await().until(() -> handler.steps().size() == 2 && handler.allowed.hasQueuedThreads());
@@ -329,9 +318,7 @@ class StreamTest {
                 return super.beginFn(line, model);
             }
         };
-        try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-                .start()) {
+        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=2")) {
             var first = server.invokeAsync("slow", "Accept", LINES);
             slow.awaitArrival();
             assertThat(server.invoke("quick", "Accept", LINES).body()).isEqualTo("Q\nU\nI\nC\nK\n");
@@ -382,10 +369,8 @@ class StreamTest {
     @Test
     void noMoreThanABatchMayHoldAreInAStep() throws Exception {
         var handler = new SpellingHandler();
-        try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("BERTH_MAX_BATCH_SIZE", "3")
-                .start()) {
+        try (var server =
+                TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_MAX_BATCH_SIZE=3")) {
             var answers = IntStream.range(0, 10)
                     .mapToObj(i -> server.invokeAsync("abcd", "Accept", LINES))
                     .toList();
@@ -397,10 +382,7 @@ class StreamTest {
     @Test
     void aSlowReaderSlowsItsOwnStreamAndNobodyElses() throws Exception {
         var handler = new SpellingHandler();
-        try (var server = TestServer.with(handler)
-                        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                        .set("BERTH_MAX_BATCH_SIZE", "2")
-                        .start();
+        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_MAX_BATCH_SIZE=2");
                 var one = new RawConnection(server.port());
                 var two = new RawConnection(server.port());
                 var three = new RawConnection(server.port())) {
@@ -425,9 +407,7 @@ class StreamTest {
     @Tag("slow")
     void aReaderWhoDoesNotReadAtAllIsCutOffWhenItsTimeIsOver() throws Exception {
         var handler = new SpellingHandler();
-        try (var server = TestServer.with(handler)
-                        .set("BERTH_STREAM_PART_TIMEOUT", "2")
-                        .start();
+        try (var server = TestServer.with(handler).start("BERTH_STREAM_PART_TIMEOUT=2");
                 var client = new RawConnection(server.port())) {
             client.send(post("%".repeat(1 << 16), EVENTS));
             await().until(() -> handler.open() == 1);
@@ -447,9 +427,7 @@ class StreamTest {
                 super.stepFn(streams, model);
             }
         };
-        try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .start()) {
+        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1")) {
             var answers = List.of("abcdefgh", "ab!", "a#b", "abc?", "xyz").stream()
                     .map(text -> server.invokeAsync(text, "Accept", LINES))
                     .toList();
@@ -483,14 +461,14 @@ class StreamTest {
             }
         };
         try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "10")
-                .set("BERTH_STREAM_PART_TIMEOUT", "3600")
-                .start()) {
+                .start(
+                        "SAGEMAKER_MODEL_SERVER_WORKERS=1",
+                        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=10",
+                        "BERTH_STREAM_PART_TIMEOUT=3600")) {
             var good = server.invokeAsync("abcdefgh\nxyz", "Accept", LINES);
             await().until(() -> handler.steps().size() == 2 && allowed.hasQueuedThreads());
             var hanging = server.invokeAsync("hang", "Accept", LINES);
-            await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1"));
+            server.awaitQueued(1);
             allowed.release(1000);
             assertThat(good.join().body().lines()).contains("A", "H", "X", "Z").hasSize(11);
             assertThat(hanging.join().statusCode()).isEqualTo(504);
@@ -544,9 +522,7 @@ class StreamTest {
     @Test
     void idleStreamsCostNoThreadEach() throws Exception {
         var handler = new SpellingHandler();
-        try (var server = TestServer.with(handler)
-                .set("BERTH_STREAM_PART_TIMEOUT", "3600")
-                .start()) {
+        try (var server = TestServer.with(handler).start("BERTH_STREAM_PART_TIMEOUT=3600")) {
             server.invoke("abc", "Accept", LINES);
             int before = Thread.getAllStackTraces().size();
             var clients = new ArrayList<RawConnection>();
@@ -607,6 +583,6 @@ class StreamTest {
     }
 
     private static void awaitMetric(TestServer server, String name, String value) {
-        await().until(() -> server.get("/metrics").body().contains("%s{model=\"model\"} %s".formatted(name, value)));
+        server.awaitMetrics("%s{model=\"model\"} %s".formatted(name, value));
     }
 }

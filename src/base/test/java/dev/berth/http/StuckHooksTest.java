@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertAll;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -50,8 +51,7 @@ class StuckHooksTest {
         try (var server = start(wedging("predictFn"));
                 var log = new CapturedLog()) {
             var wedged = wedge(server, 2);
-            assertThat(wedged)
-                    .allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
+            assertAll(wedged, 504);
             await().untilAsserted(
                             () -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
 
@@ -77,17 +77,14 @@ class StuckHooksTest {
     void whenInputFnEndsOnNoThreadPingIs503() throws Exception {
         try (var server = start(wedging("inputFn"))) {
             var wedged = wedge(server, 32);
-            assertThat(wedged)
-                    .allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
+            assertAll(wedged, 504);
             // Some of their threads are replaced.
-            await().untilAsserted(() ->
-                    assertThat(server.get("/metrics").body()).contains("berth_stuck_hooks{model=\"model\"} 32.0"));
+            server.awaitMetrics("berth_stuck_hooks{model=\"model\"} 32.0");
             assertThat(server.get("/ping").statusCode()).isEqualTo(200);
             assertServes(server);
 
             var more = wedge(server, 40);
-            assertThat(more)
-                    .allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
+            assertAll(more, 504);
             await().untilAsserted(
                             () -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
 
@@ -109,9 +106,9 @@ class StuckHooksTest {
 
     private static TestServer start(TextHandler handler) throws Exception {
         return TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-                .set("BERTH_STUCK_SECONDS", "1")
-                .start();
+                .start(
+                        "SAGEMAKER_MODEL_SERVER_WORKERS=2",
+                        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=2",
+                        "BERTH_STUCK_SECONDS=1");
     }
 }

@@ -1,7 +1,6 @@
 package dev.berth.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
@@ -57,9 +56,7 @@ class UnreadBodyTest {
 
     @BeforeAll
     static void start() throws Exception {
-        server = TestServer.with(new TextOrBytes())
-                .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "10")
-                .start();
+        server = TestServer.with(new TextOrBytes()).start("SAGEMAKER_MAX_PAYLOAD_IN_MB=10");
     }
 
     @AfterAll
@@ -95,15 +92,13 @@ class UnreadBodyTest {
         };
         try (var unready = TestServer.with(handler).startWithoutWaiting();
                 var full = TestServer.with(new GatedHandler(predicting))
-                        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                        .set("BERTH_QUEUE_CAPACITY", "1")
-                        .start();
+                        .start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_QUEUE_CAPACITY=1");
                 var running = new RawConnection(full.port()).send(UnreadBodies.head(ASK, 1) + "a")) {
             loading.awaitArrival();
             predicting.awaitArrival();
             UnreadBodies.assertClosed(unready, ASK, 4, 503);
             try (var queued = new RawConnection(full.port()).send(UnreadBodies.head(ASK, 1) + "b")) {
-                await().until(() -> full.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1.0"));
+                full.awaitQueued(1);
                 UnreadBodies.assertClosed(full, ASK, 4, 503);
                 loading.open();
                 predicting.open();

@@ -1,5 +1,6 @@
 package dev.berth.handler.text;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -78,9 +79,7 @@ class TaskTest {
             for (var line : lines) {
                 var expected = JSON.readTree(line);
                 var response = server.invoke(expected.path("request").toString(), "Content-Type", "application/json");
-                assertThat(response.statusCode())
-                        .as("%s: %s", line, response.body())
-                        .isEqualTo(200);
+                assertStatus(response, 200);
                 var found = JSON.readTree(response.body());
                 assertThat(found.equals(TaskTest::compare, expected.path("answer")))
                         .as("%s%nanswered %s", line, found)

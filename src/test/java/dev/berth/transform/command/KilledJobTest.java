@@ -68,8 +68,7 @@ class KilledJobTest {
                         return super.predictFn(words, model);
                     }
                 })
-                .set("SAGEMAKER_BATCH", "true")
-                .start();
+                .start("SAGEMAKER_BATCH=true");
         for (int i = 0; i < OBJECTS.size(); i++) {
             int object = i;
             expected.put(
