@@ -5,7 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.BerthImage;
 import dev.berth.testing.Browser;
-import java.nio.file.Files;
+import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.CodeBlock;
 import java.nio.file.Path;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -20,8 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 class BrowserTest {
 
     private static final String PAGE = "http://localhost:8080/ping";
-    private static final Pattern SCRIPT = Pattern.compile("```js\\n(.*?)```", Pattern.DOTALL);
-    private static final Pattern PROGRAM = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
     private static final Pattern CONTENT = Pattern.compile("\"content\":\"([^\"]+)\"");
 
     @TempDir
@@ -39,10 +38,7 @@ class BrowserTest {
     @Tag("BIDI-01")
     void itReadsTheEventsOfTheExampleAndTalksOverItsSocket() throws Exception {
         var example = Path.of("examples/text-generation");
-        var scripts = SCRIPT.matcher(Files.readString(example.resolve("README.md")))
-                .results()
-                .map(found -> found.group(1))
-                .toList();
+        var scripts = CodeBlock.texts("js", example + "/README.md");
         assertThat(scripts).hasSize(2);
         try (var container = BerthImage.serving(example)) {
             container.start();
@@ -72,12 +68,10 @@ class BrowserTest {
     @Tag("STR-06")
     @Tag("BIDI-04")
     void itLeavesAStreamInTheMiddleAndSendsBytes() throws Exception {
-        var program = PROGRAM.matcher(Files.readString(Path.of("docs/streaming.md")))
-                .results()
-                .findFirst()
-                .orElseThrow()
-                .group(1);
-        Files.writeString(Files.createDirectories(directory.resolve("code")).resolve("Inference.java"), program);
+        new CodeArtifact(directory)
+                .file(
+                        "code/Inference.java",
+                        CodeBlock.texts("java", "docs/streaming.md").getFirst());
         try (var container = BerthImage.serving(directory)) {
             container.start();
             BerthImage.awaitReady(container, 8080);

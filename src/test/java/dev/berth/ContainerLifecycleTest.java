@@ -1,6 +1,5 @@
 package dev.berth;
 
-import static dev.berth.testing.TestServer.assertAll;
 import static dev.berth.testing.BerthImage.assertAnswers;
 import static dev.berth.testing.BerthImage.assertEnds;
 import static dev.berth.testing.BerthImage.awaitReady;
@@ -22,8 +21,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -32,7 +29,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.testcontainers.containers.GenericContainer;
-import org.testcontainers.containers.wait.strategy.Wait;
 
 /// Containers of the image, started, asked from outside and stopped as SageMaker does it and as
 /// people do.
@@ -72,29 +68,6 @@ class ContainerLifecycleTest {
                             .containerDiffCmd(container.getContainerId())
                             .exec())
                     .allSatisfy(change -> assertThat(change.getPath()).startsWith("/tmp"));
-        }
-    }
-
-    @Test
-    @Tag("PING-04")
-    @Tag("PING-05")
-    void pingIs503UntilTheModelIsReadyAnd200FromThenOn() throws Exception {
-        try (var container = serving()
-                .withExposedPorts(8080)
-                // So that it takes a while.
-                .withCreateContainerCmdModifier(cmd -> cmd.getHostConfig().withNanoCPUs(500_000_000L))
-                .waitingFor(Wait.forLogMessage(".*listening on.*\\n", 1).withStartupTimeout(BerthImage.LONGEST))) {
-            container.start();
-            var statuses = new ArrayList<Integer>();
-            await().atMost(BerthImage.LONGEST)
-                    .pollInterval(Duration.ofMillis(20))
-                    .until(() -> {
-                        statuses.add(get(container, "/ping").statusCode());
-                        return statuses.getLast() == 200;
-                    });
-            assertThat(statuses).hasSizeGreaterThan(1);
-            assertThat(statuses.subList(0, statuses.size() - 1)).containsOnly(503);
-            assertThat(get(container, "/ping").statusCode()).isEqualTo(200);
         }
     }
 
@@ -182,50 +155,6 @@ class ContainerLifecycleTest {
         }
         Files.writeString(artifact.resolve("model.pt"), "no TorchScript");
         assertEnds(serving(artifact), "model.pt");
-    }
-
-    @Test
-    @Tag("PING-09")
-    void aContainerWhosePredictFnDoesNotEndTurns503(@TempDir Path artifact) throws Exception {
-        Files.createDirectory(artifact.resolve("code"));
-        Files.writeString(artifact.resolve("code/Inference.java"), """
-        import dev.berth.hooks.*;
-        import java.util.List;
-
-        public final class Inference implements InferenceHandler<Void, String, String> {
-          public Void modelFn(ModelContext context) { return null; }
-          public List<String> inputFn(InvocationRequest request) throws Exception { return List.of(request.text()); }
-          public List<String> predictFn(List<String> records, Void model) {
-            while (records.contains("wedge")) { }
-            return records;
-          }
-          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-            return InvocationResponse.of(predictions.getFirst(), MediaType.TEXT);
-          }
-        }
-        """);
-        try (var container = serving(artifact)
-                .withExposedPorts(8080)
-                .withEnv(Map.of(
-                        "SAGEMAKER_MODEL_SERVER_WORKERS", "2",
-                        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "5",
-                        "BERTH_STUCK_SECONDS", "1"))) {
-            container.start();
-            awaitReady(container, 8080);
-            var wedged = List.of(
-                    CLIENT.sendAsync(invocation(container, "wedge"), BodyHandlers.ofString()),
-                    CLIENT.sendAsync(invocation(container, "wedge"), BodyHandlers.ofString()));
-            assertAll(wedged, 504);
-            await().atMost(BerthImage.LONGEST)
-                    .untilAsserted(() ->
-                            assertThat(get(container, "/ping").statusCode()).isEqualTo(503));
-            // The log is written beside all else.
-            await().atMost(BerthImage.LONGEST)
-                    .untilAsserted(() -> assertThat(out(container))
-                            .contains("predictFn")
-                            .contains("is stuck")
-                            .contains("Inference.java:8"));
-        }
     }
 
     private static HttpResponse<String> get(GenericContainer<?> container, String path) throws Exception {

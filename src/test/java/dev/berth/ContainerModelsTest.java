@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.BerthImage;
+import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.TestServer;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -15,7 +16,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,19 +44,9 @@ class ContainerModelsTest {
 
     /// Makes a question of each line `question? context`.
     private static final String ASKS = """
-      import dev.berth.hooks.*;
-      import java.util.List;
-
-      public final class Inference implements InferenceHandler<Void, String, String> {
-        public Void modelFn(ModelContext context) { return null; }
-        public List<String> inputFn(InvocationRequest request) throws Exception { return request.text().lines().toList(); }
-        public List<String> predictFn(List<String> records, Void model) {
-          return records.stream().map(line -> line.split("(?<=[?]) ", 2)).map(parts ->
-              "{\\"question\\": \\"%s\\", \\"context\\": \\"%s\\"}".formatted(parts[0], parts[1])).toList();
-        }
-        public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-          return InvocationResponse.of(String.join("\\n", predictions), request.accept());
-        }
+      public List<String> predictFn(List<String> records, Object model) {
+        return records.stream().map(line -> line.split("(?<=[?]) ", 2)).map(parts ->
+            "{\\"question\\": \\"%s\\", \\"context\\": \\"%s\\"}".formatted(parts[0], parts[1])).toList();
       }
       """;
 
@@ -144,8 +134,7 @@ class ContainerModelsTest {
     @Tag("RUN-09")
     @Tag("RUN-10")
     void twoContainersServeBesideEachOtherDirectlyAndInARow() throws Exception {
-        Files.createDirectories(directory.resolve("code"));
-        Files.writeString(directory.resolve("code/Inference.java"), ASKS);
+        CodeArtifact.plain(directory, ASKS);
         var first = at(container(), FIRST_PORT).withExposedPorts(FIRST_PORT, SECOND_PORT);
         bind(first, directory, "/opt/ml/model");
         try (first) {

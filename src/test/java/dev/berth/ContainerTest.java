@@ -116,20 +116,6 @@ class ContainerTest {
         }
     }
 
-    @Test
-    @Tag("RUN-13")
-    void itIgnoresVariablesOfOthers() throws Exception {
-        var container = serving();
-        for (int i = 0; i < 50; i++) {
-            container.withEnv("SAGEMAKER_UNKNOWN_" + i, "secret-value").withEnv("SM_UNKNOWN_" + i, "secret-value");
-        }
-        try (container) {
-            container.start();
-            assertAnswers(container);
-            assertThat(container.getLogs()).doesNotContain("secret-value");
-        }
-    }
-
     /// What kubelet gives a pod in a namespace with the Services of `deploy/kubernetes` and one for
     /// gRPC, unless `enableServiceLinks` is off. With these names, one is that of a setting.
     @Test

@@ -6,6 +6,8 @@ import dev.berth.artifact.TensorArtifact;
 import dev.berth.authoring.Template;
 import dev.berth.engine.Engine;
 import dev.berth.hooks.ElementType;
+import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.CodeBlock;
 import dev.berth.testing.TestServer;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
@@ -32,20 +34,8 @@ import org.junit.jupiter.api.io.TempDir;
 class HooksDocTest {
 
     private static final Path DOC = Path.of("docs/hooks.md");
-    private static final Pattern BLOCK = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
     private static final Pattern CURL = Pattern.compile("curl .* -H 'Content-Type: ([^']+)' -d (?:'([^']+)'|(\\S+))");
-
-    private record Block(String language, String text) {
-        /// Whole programs begin with their imports.
-        boolean isProgram() {
-            return language.equals("java") && text.startsWith("import ");
-        }
-
-        boolean isFragment() {
-            return language.equals("java") && !isProgram();
-        }
-    }
 
     @TempDir
     private static Path directory;
@@ -78,10 +68,10 @@ class HooksDocTest {
         for (var sample : List.of("sample.json", "sample-response.json")) {
             Files.delete(artifact.resolve(sample));
         }
-        var blocks = blocks();
-        int program = blocks.indexOf(new Block("java", translated()));
-        var commands = blocks.get(program + 1).text.lines().toList();
-        var answers = blocks.get(program + 2).text.lines().toList();
+        var blocks = CodeBlock.of(DOC.toString());
+        int program = blocks.indexOf(new CodeBlock("java", translated()));
+        var commands = blocks.get(program + 1).text().lines().toList();
+        var answers = blocks.get(program + 2).text().lines().toList();
         assertThat(commands).hasSize(2).hasSameSizeAs(answers);
         try (var server = TestServer.artifact(artifact).start()) {
             for (int i = 0; i < commands.size(); i++) {
@@ -118,11 +108,8 @@ class HooksDocTest {
     void itsModelJsonIsOne() throws IOException {
         var artifact = Files.createDirectories(directory.resolve("described"));
         Files.createFile(artifact.resolve("model.pt"));
-        var json = blocks().stream()
-                .map(Block::text)
-                .filter(text -> text.startsWith("{\"format\""))
-                .findFirst();
-        Files.writeString(artifact.resolve("model.json"), json.orElseThrow());
+        var json = CodeBlock.beginning("{\"format\"", CodeBlock.of(DOC.toString()));
+        Files.writeString(artifact.resolve("model.json"), json);
         var opened = TensorArtifact.open(artifact, Engine.FORMS);
         assertThat(opened.inputs())
                 .containsExactly(
@@ -224,29 +211,26 @@ class HooksDocTest {
                 .allSatisfy(target -> assertThat(DOC.resolveSibling(target)).exists());
     }
 
-    private static List<Block> blocks() {
-        return BLOCK.matcher(doc)
-                .results()
-                .map(block -> new Block(block.group(1), block.group(2)))
+    /// Whole programs begin with their imports.
+    private static List<String> java(boolean arePrograms) throws IOException {
+        return CodeBlock.texts("java", DOC.toString()).stream()
+                .filter(text -> text.startsWith("import ") == arePrograms)
                 .toList();
     }
 
-    private static List<String> programs() {
-        var programs =
-                blocks().stream().filter(Block::isProgram).map(Block::text).toList();
-        assertThat(programs)
+    private static List<String> programs() throws IOException {
+        assertThat(java(true))
                 .as("the smallest artifact, and an inference.py in Java")
                 .hasSize(2);
-        return programs;
+        return java(true);
     }
 
-    private static String translated() {
+    private static String translated() throws IOException {
         return programs().getLast();
     }
 
-    private static String fragment(String beginning) {
-        var fragments =
-                blocks().stream().filter(Block::isFragment).map(Block::text).toList();
+    private static String fragment(String beginning) throws IOException {
+        var fragments = java(false);
         assertThat(fragments).as("each has a test of its own").hasSize(3);
         return fragments.stream()
                 .filter(text -> text.startsWith(beginning))
@@ -278,8 +262,7 @@ class HooksDocTest {
     }
 
     private static void writeHooks(Path artifact, String program) throws IOException {
-        Files.createDirectories(artifact.resolve("code"));
-        Files.writeString(artifact.resolve("code/Inference.java"), program);
+        new CodeArtifact(artifact).file("code/Inference.java", program);
     }
 
     /// @return where the classes are, which is on the class path too

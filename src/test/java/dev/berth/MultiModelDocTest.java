@@ -1,18 +1,17 @@
 package dev.berth;
 
+import static dev.berth.testing.CodeBlock.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.testing.CodeBlock;
 import dev.berth.testing.ServeProcess;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,8 +20,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class MultiModelDocTest {
 
+    private static final String PAGE = "docs/multi-model.md";
+
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Pattern BLOCK = Pattern.compile("```\\w+\\n(.*?)```", Pattern.DOTALL);
 
     @Test
     void itsDirectoryOfModelsAnswersAsItShows(@TempDir Path directory) throws Exception {
@@ -42,7 +42,7 @@ class MultiModelDocTest {
     }
 
     private static void assertAnswers(String serve, String firstCall) throws Exception {
-        var blocks = blocks();
+        var blocks = CodeBlock.of(PAGE).stream().map(CodeBlock::text).toList();
         var calls = block(firstCall);
         var shown = blocks.get(blocks.indexOf(calls) + 1).lines().toList();
         assertThat(calls.lines()).hasSameSizeAs(shown);
@@ -83,25 +83,6 @@ class MultiModelDocTest {
     }
 
     private static String block(String start) throws IOException {
-        return blocks().stream()
-                .filter(block -> block.startsWith(start))
-                .findFirst()
-                .orElseThrow();
-    }
-
-    private static List<String> blocks() throws IOException {
-        return BLOCK.matcher(Files.readString(Path.of("docs/multi-model.md")))
-                .results()
-                .map(match -> match.group(1))
-                .toList();
-    }
-
-    private static String run(String command) throws IOException, InterruptedException {
-        var process = new ProcessBuilder("bash", "-c", command)
-                .redirectErrorStream(true)
-                .start();
-        var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(output).isZero();
-        return output;
+        return CodeBlock.beginning(start, CodeBlock.of(PAGE));
     }
 }

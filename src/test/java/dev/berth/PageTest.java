@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.BerthImage;
 import dev.berth.testing.Browser;
+import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.CodeBlock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,23 +33,7 @@ class PageTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String PAGE = "http://localhost:8080/";
-    private static final Pattern PROGRAM = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
     private static final String HOSTILE = "<img src=x onerror=\"document.title='hit'\">";
-
-    /// What a model answers that is not to be trusted.
-    private static final String ECHO = """
-      import dev.berth.hooks.*;
-      import java.util.List;
-
-      public final class Inference implements InferenceHandler<Void, String, String> {
-        public Void modelFn(ModelContext context) { return null; }
-        public List<String> inputFn(InvocationRequest request) throws java.io.IOException { return List.of(request.text()); }
-        public List<String> predictFn(List<String> records, Void model) { return records; }
-        public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-          return InvocationResponse.of(predictions.getFirst(), MediaType.JSON);
-        }
-      }
-      """;
 
     @TempDir
     private static Path models;
@@ -62,14 +47,13 @@ class PageTest {
     static void start() throws Exception {
         BerthImage.build();
         Browser.build();
-        var counter = PROGRAM.matcher(Files.readString(Path.of("docs/streaming.md")))
-                .results()
-                .findFirst()
-                .orElseThrow()
-                .group(1);
-        Files.writeString(
-                Files.createDirectories(models.resolve("counter/code")).resolve("Inference.java"), counter);
-        Files.writeString(Files.createDirectories(models.resolve("echo/code")).resolve("Inference.java"), ECHO);
+        new CodeArtifact(models.resolve("counter"))
+                .file(
+                        "code/Inference.java",
+                        CodeBlock.texts("java", "docs/streaming.md").getFirst());
+        CodeArtifact.plain(
+                models.resolve("echo"),
+                "public List<String> inputFn(InvocationRequest request) throws IOException { return List.of(request.text()); }\n");
         one = BerthImage.serving().withEnv("BERTH_PAGE", "true");
         one.start();
         many = new GenericContainer<>(BerthImage.NAME)

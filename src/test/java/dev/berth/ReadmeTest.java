@@ -1,20 +1,20 @@
 package dev.berth;
 
+import static dev.berth.testing.CodeBlock.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.BerthImage;
+import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.CodeBlock;
 import dev.berth.testing.ServeProcess;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,16 +26,13 @@ import org.junit.jupiter.api.io.TempDir;
 class ReadmeTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Pattern BLOCK = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
-
-    private record Block(String language, String text) {}
 
     @Test
     void itsCommandsGiveTheAnswersThatItShows() throws Exception {
         var blocks = blocks();
         var commands = blocks.stream()
-                .filter(block -> block.language.equals("sh"))
-                .map(Block::text)
+                .filter(block -> block.language().equals("sh"))
+                .map(CodeBlock::text)
                 .toList();
         assertThat(commands.getFirst()).isEqualTo("./serve\n");
         assertThat(commands).contains("mvn verify\n");
@@ -44,11 +41,11 @@ class ReadmeTest {
         try (var server = ServeProcess.start(Map.of(), List.of("bash", "-c", "exec " + commands.getFirst()))
                 .awaitReady()) {
             for (int i = 0; i + 1 < blocks.size(); i++) {
-                if (blocks.get(i).text.startsWith("curl ")
-                        && blocks.get(i + 1).language.equals("json")) {
-                    var shown = JSON.readTree(blocks.get(i + 1).text);
+                if (blocks.get(i).text().startsWith("curl ")
+                        && blocks.get(i + 1).language().equals("json")) {
+                    var shown = JSON.readTree(blocks.get(i + 1).text());
                     var answer = JSON.readTree(
-                            run(blocks.get(i).text.replace("localhost:8080", "127.0.0.1:" + server.port())));
+                            run(blocks.get(i).text().replace("localhost:8080", "127.0.0.1:" + server.port())));
                     // How far an int8 answer goes may differ from one kind of CPU to another; where it begins
                     // does not.
                     assertThat(answer.path("answer").asText()).hasSizeGreaterThan(5);
@@ -65,11 +62,7 @@ class ReadmeTest {
     @Test
     void itsThreeLinesServeInAContainer() throws Exception {
         BerthImage.build();
-        var lines = blocks().stream()
-                .map(Block::text)
-                .filter(text -> text.startsWith("docker build -t berth .\n"))
-                .findFirst()
-                .orElseThrow()
+        var lines = beginning("docker build -t berth .\n")
                 .replaceAll("\\bberth\\b", BerthImage.NAME)
                 .lines()
                 .toList();
@@ -96,12 +89,10 @@ class ReadmeTest {
 
     @Test
     void itsHandlerIsServed(@TempDir Path artifact) throws Exception {
-        var program = blocks().stream()
-                .filter(block -> block.language.equals("java"))
-                .map(Block::text)
-                .findFirst()
-                .orElseThrow();
-        Files.writeString(Files.createDirectory(artifact.resolve("code")).resolve("Inference.java"), program);
+        new CodeArtifact(artifact)
+                .file(
+                        "code/Inference.java",
+                        CodeBlock.texts("java", "README.md").getFirst());
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(server.invoke("one\ntwo", "Content-Type", "text/plain").body())
                     .isEqualTo("ONE\nTWO");
@@ -110,11 +101,7 @@ class ReadmeTest {
 
     @Test
     void itsCommandsForHooksWork(@TempDir Path directory) throws Exception {
-        var commands = blocks().stream()
-                .map(Block::text)
-                .filter(text -> text.startsWith("./serve init"))
-                .findFirst()
-                .orElseThrow()
+        var commands = beginning("./serve init")
                 .replace("my-hooks", directory.resolve("my-hooks").toString())
                 .lines()
                 .toList();
@@ -131,12 +118,7 @@ class ReadmeTest {
 
     @Test
     void itsTransformCommandWritesAnOutputForEachObject(@TempDir Path directory) throws Exception {
-        var command = blocks().stream()
-                .map(Block::text)
-                .filter(text -> text.startsWith("./transform "))
-                .findFirst()
-                .orElseThrow()
-                .strip();
+        var command = beginning("./transform ");
         var answers = directory.resolve("answers");
         // It succeeds, or `run` says what it printed.
         var printed = run("%s --report %s"
@@ -158,12 +140,7 @@ class ReadmeTest {
 
     @Test
     void itsCommandForPicturesMakesTheSheetThatItShows(@TempDir Path directory) throws Exception {
-        var command = blocks().stream()
-                .map(Block::text)
-                .filter(text -> text.startsWith("./transform --model-dir examples/text-to-image"))
-                .findFirst()
-                .orElseThrow()
-                .strip();
+        var command = beginning("./transform --model-dir examples/text-to-image");
         var pictures = directory.resolve("pictures");
         run("%s --report %s"
                 .formatted(
@@ -187,23 +164,11 @@ class ReadmeTest {
         assertThat(same).isGreaterThan(shown.getHeight() * shown.getWidth() * 95 / 100);
     }
 
-    private static List<Block> blocks() throws IOException {
-        var blocks = new ArrayList<Block>();
-        for (var page : List.of("README.md", "docs/getting-started.md")) {
-            var matcher = BLOCK.matcher(Files.readString(Path.of(page)));
-            while (matcher.find()) {
-                blocks.add(new Block(matcher.group(1), matcher.group(2)));
-            }
-        }
-        return blocks;
+    private static List<CodeBlock> blocks() throws IOException {
+        return CodeBlock.of("README.md", "docs/getting-started.md");
     }
 
-    private static String run(String command) throws IOException, InterruptedException {
-        var process = new ProcessBuilder("bash", "-c", command)
-                .redirectErrorStream(true)
-                .start();
-        var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(output).isZero();
-        return output;
+    private static String beginning(String with) throws IOException {
+        return CodeBlock.beginning(with, blocks()).strip();
     }
 }

@@ -2,9 +2,10 @@ package dev.berth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.CodeBlock;
 import dev.berth.testing.RawSocket;
 import dev.berth.testing.TestServer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.MatchResult;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class SessionsDocTest {
 
-    private static final Pattern PROGRAM = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
+    private static final String PAGE = "docs/sessions-and-sockets.md";
 
     /// Commands, and what they print if anything is shown behind them.
     private static final Pattern COMMANDS =
@@ -38,10 +39,9 @@ class SessionsDocTest {
     @Tag("SES-05")
     @Tag("BIDI-01")
     void itsProgramAnswersAsItShows() throws Exception {
-        var doc = Files.readString(Path.of("docs/sessions-and-sockets.md"));
-        Files.writeString(
-                Files.createDirectories(directory.resolve("code")).resolve("Inference.java"),
-                first(PROGRAM, doc).group(1));
+        var doc = Files.readString(Path.of(PAGE));
+        new CodeArtifact(directory)
+                .file("code/Inference.java", CodeBlock.texts("java", PAGE).getFirst());
         var commands = COMMANDS.matcher(doc).results().toList();
         assertThat(commands).hasSize(3);
         var shown = commands.stream()
@@ -52,12 +52,7 @@ class SessionsDocTest {
                     .map(found -> found.group(1))
                     .collect(Collectors.joining())
                     .replace("localhost:8080", "127.0.0.1:" + server.port());
-            var shell = new ProcessBuilder("bash", "-euc", script)
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
-                    .start();
-            assertThat(new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
-                    .isEqualTo(shown);
-            assertThat(shell.waitFor()).isZero();
+            assertThat(CodeBlock.run("set -eu\n" + script)).isEqualTo(shown);
 
             var wscat = first(SOCKET, doc);
             try (var socket = RawSocket.open(server.port(), wscat.group(1))) {

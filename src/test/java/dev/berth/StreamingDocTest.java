@@ -2,11 +2,10 @@ package dev.berth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.CodeBlock;
 import dev.berth.testing.TestServer;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -16,11 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 /// answers with those that it shows.
 class StreamingDocTest {
 
-    private static final Pattern BLOCK = Pattern.compile("```(\\w*)\\n(.*?)```", Pattern.DOTALL);
     private static final Pattern CURL = Pattern.compile(
             "curl (?:-N )?-H 'Accept: ([^']+)' -H 'Content-Type: ([^']+)' -d (\\S+) localhost:8080/invocations\\n");
-
-    private record Block(String language, String text) {}
 
     @TempDir
     private Path directory;
@@ -29,19 +25,18 @@ class StreamingDocTest {
     @Tag("STR-01")
     @Tag("STR-07")
     void itsProgramAnswersAsItShows() throws Exception {
-        var blocks = blocks();
+        var blocks = CodeBlock.of("docs/streaming.md");
         var artifact = directory.resolve("my-stream");
-        Files.writeString(
-                Files.createDirectories(artifact.resolve("code")).resolve("Inference.java"), blocks.getFirst().text);
+        new CodeArtifact(artifact).file("code/Inference.java", blocks.getFirst().text());
         int asked = 0;
         try (var server = TestServer.artifact(artifact).start()) {
             for (int i = 0; i < blocks.size(); i++) {
-                var command = CURL.matcher(blocks.get(i).text);
+                var command = CURL.matcher(blocks.get(i).text());
                 if (command.matches()) {
                     var answer = server.invoke(
                             command.group(3), "Accept", command.group(1), "Content-Type", command.group(2));
                     assertThat(answer.body().stripTrailing())
-                            .isEqualTo(blocks.get(i + 1).text.stripTrailing());
+                            .isEqualTo(blocks.get(i + 1).text().stripTrailing());
                     asked++;
                 }
             }
@@ -51,14 +46,5 @@ class StreamingDocTest {
                     .contains("number: found another text, expected a whole number on each line", "400");
         }
         assertThat(asked).isEqualTo(3);
-    }
-
-    private static List<Block> blocks() throws Exception {
-        var blocks = new ArrayList<Block>();
-        var found = BLOCK.matcher(Files.readString(Path.of("docs/streaming.md")));
-        while (found.find()) {
-            blocks.add(new Block(found.group(1), found.group(2)));
-        }
-        return blocks;
     }
 }

@@ -2,17 +2,17 @@ package dev.berth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.CodeBlock;
 import dev.berth.testing.TestServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// The Java in `docs/tasks.md` is compiled and serves.
 class TasksDocTest {
 
-    private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
     private static final Path ARTIFACT = Path.of("src/test/resources/tasks/text-classification-bert");
 
     @Test
@@ -20,9 +20,10 @@ class TasksDocTest {
         for (var name : new String[] {"model.json", "model.pt", "tokenizer.json"}) {
             Files.copy(ARTIFACT.resolve(name), directory.resolve(name));
         }
-        var java = JAVA.matcher(Files.readString(Path.of("docs/tasks.md")));
-        assertThat(java.find()).isTrue();
-        Files.writeString(Files.createDirectory(directory.resolve("code")).resolve("Inference.java"), java.group(1));
+        new CodeArtifact(directory)
+                .file(
+                        "code/Inference.java",
+                        CodeBlock.texts("java", "docs/tasks.md").getFirst());
         try (var server = TestServer.artifact(directory).start()) {
             var response = server.invoke("[\"one\", \"two\"]", "Content-Type", "application/json");
             assertThat(response.headers().firstValue("X-Amzn-SageMaker-Custom-Attributes"))

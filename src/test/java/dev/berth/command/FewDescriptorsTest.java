@@ -4,6 +4,7 @@ import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.ServeProcess;
 import dev.berth.testing.TestServer;
@@ -11,7 +12,6 @@ import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -62,35 +62,13 @@ class FewDescriptorsTest {
 
     @Test
     void hooksThatTakeAllDescriptorsDoNotKeepTheHealthCheckOut() throws Exception {
-        Files.createDirectory(directory.resolve("code"));
-        Files.writeString(directory.resolve("code/Inference.java"), """
-        import dev.berth.hooks.*;
-        import java.io.*;
-        import java.util.*;
-
-        public class Inference implements InferenceHandler<Object, String, String> {
-          private final List<InputStream> open = new ArrayList<>();
-
-          public Object modelFn(ModelContext context) {
-            return this;
-          }
-
-          public List<String> inputFn(InvocationRequest request) {
-            return List.of("all");
-          }
-
-          public List<String> predictFn(List<String> records, Object model) {
-            try {
-              while (true) {
-                open.add(new FileInputStream("/dev/null"));
-              }
-            } catch (IOException e) {
-              return records;
-            }
-          }
-
-          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-            return InvocationResponse.of("0", MediaType.JSON);
+        CodeArtifact.plain(directory, """
+        private final List<InputStream> open = new ArrayList<>();
+        public List<String> predictFn(List<String> records, Object model) {
+          try {
+            while (true) { open.add(new FileInputStream("/dev/null")); }
+          } catch (IOException e) {
+            return records;
           }
         }
         """);

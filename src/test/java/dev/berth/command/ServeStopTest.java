@@ -3,6 +3,7 @@ package dev.berth.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.ServeProcess;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -92,26 +93,12 @@ class ServeStopTest {
         assertThat(kill.waitFor()).isZero();
     }
 
-    /// Writes hooks that answer what they are sent.
-    ///
-    /// @param constructor the statements of their constructor
+    /// @param constructor the statements of the hooks' constructor
     /// @param close those of `close`
     private void hooks(String constructor, String close) throws IOException {
-        Files.writeString(Files.createDirectory(directory.resolve("code")).resolve("Inference.java"), """
-        import dev.berth.hooks.*;
-        import java.util.List;
-        import java.util.concurrent.CountDownLatch;
-        public final class Inference implements InferenceHandler<Void, String, String>, AutoCloseable {
-          public Inference() throws InterruptedException { %s }
-          public void close() throws InterruptedException { %s }
-          public Void modelFn(ModelContext context) { return null; }
-          public List<String> inputFn(InvocationRequest request) throws java.io.IOException { return List.of(request.text()); }
-          public List<String> predictFn(List<String> records, Void model) { return records; }
-          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-            return InvocationResponse.of(predictions.getFirst(), MediaType.TEXT);
-          }
-        }
-        """.formatted(
-                        constructor, close));
+        CodeArtifact.plain(directory, """
+        public Inference() throws InterruptedException { %s }
+        public void close() throws InterruptedException { %s }
+        """.formatted(constructor, close));
     }
 }

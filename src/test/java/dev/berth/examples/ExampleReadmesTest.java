@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.testing.CodeBlock;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,8 +21,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ExampleReadmesTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Pattern BLOCK = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
-
     /// Processors add in different orders.
     private static final double TOLERANCE = 0.01;
 
@@ -40,19 +37,17 @@ class ExampleReadmesTest {
     })
     void itsCommandsGiveTheAnswersThatItShows(String name, int commands) throws Exception {
         var example = Path.of("examples", name);
-        var blocks = BLOCK.matcher(Files.readString(example.resolve("README.md")))
-                .results()
-                .toList();
-        assertThat(blocks.getFirst().group(2)).endsWith("./serve --model-dir examples/%s\n".formatted(name));
+        var blocks = CodeBlock.of(example + "/README.md");
+        assertThat(blocks.getFirst().text()).endsWith("./serve --model-dir examples/%s\n".formatted(name));
         int tried = 0;
         try (var server = TestServer.artifact(example).start()) {
             for (int i = 0; i + 1 < blocks.size(); i++) {
-                var command = blocks.get(i).group(2);
-                if (command.contains("curl ") && blocks.get(i + 1).group(1).equals("json")) {
-                    var answer = values(run(command.replace("localhost:8080", "127.0.0.1:" + server.port())));
+                var command = blocks.get(i).text();
+                if (command.contains("curl ") && blocks.get(i + 1).language().equals("json")) {
+                    var answer = values(CodeBlock.run(command.replace("localhost:8080", "127.0.0.1:" + server.port())));
                     assertThat(answer)
                             .usingElementComparator(ExampleReadmesTest::compare)
-                            .isEqualTo(values(blocks.get(i + 1).group(2)));
+                            .isEqualTo(values(blocks.get(i + 1).text()));
                     tried++;
                 }
             }
@@ -98,18 +93,5 @@ class ExampleReadmesTest {
         boolean same =
                 (a.isNumber() && b.isNumber()) ? Math.abs(a.doubleValue() - b.doubleValue()) < TOLERANCE : a.equals(b);
         return same ? 0 : 1;
-    }
-
-    private static String run(String command) throws IOException, InterruptedException {
-        var errors = Files.createTempFile("berth-err", ".log");
-        var process = new ProcessBuilder("bash", "-c", command)
-                .redirectError(errors.toFile())
-                .start();
-        var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor())
-                .as("%s%n%s", command, Files.readString(errors))
-                .isZero();
-        Files.delete(errors);
-        return output;
     }
 }

@@ -75,6 +75,7 @@ class WholeBodiesTest {
 
     @ParameterizedTest
     @CsvSource({"0", "1", "16384", "16385", "8388607", "8388608", "8388609", "31000000"})
+    @Tag("INV-10")
     void everyByteOfABodyArrivesHoweverItIsSentAndRead(int length) throws Exception {
         var body = random(length);
         var sum = new CRC32();

@@ -63,6 +63,26 @@ public record CodeArtifact(Path directory) {
                 .source("Inference.java", "public class Inference extends TextHandler {\n" + hooks + "}\n");
     }
 
+    /// The same for a server without the tests' classes, such as one in an image. The hooks stand from the
+    /// second line on, and answer what they are sent but for those that are given.
+    public static CodeArtifact plain(Path directory, String hooks) throws IOException {
+        var others = Stream.of(
+                        "Object modelFn(ModelContext context) { return this; }",
+                        "List<String> inputFn(InvocationRequest request) throws Exception { return request.text().lines().toList(); }",
+                        "List<String> predictFn(List<String> records, Object model) { return records; }",
+                        "InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {"
+                                + " return InvocationResponse.of(String.join(\"\\n\", predictions), request.accept()); }")
+                .filter(hook ->
+                        !hooks.contains(hook.substring(0, hook.indexOf('(')).split(" ")[1] + "("))
+                .map("public %s\n"::formatted)
+                .collect(Collectors.joining());
+        return new CodeArtifact(directory).file("code/Inference.java", """
+        import dev.berth.hooks.*; import java.io.*; import java.util.*; import java.util.concurrent.*; \
+        public class Inference implements InferenceHandler<Object, String, String> {
+        %s%s}
+        """.formatted(hooks, others));
+    }
+
     /// An artifact that answers in upper case, with its handler in a jar. It loads without the
     /// compiler, which takes most of the time of a load: for tests that load many times.
     public static CodeArtifact compiled(Path directory) throws IOException {

@@ -7,6 +7,7 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.BiFunction;
 
 /// The smallest handler: every line of the body is a record, and its prediction is the line in
 /// upper case. Tests override the hook that they are about.
@@ -30,6 +31,31 @@ public class TextHandler implements InferenceHandler<Object, String, String> {
     @Override
     public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
         return InvocationResponse.of(String.join("\n", predictions), request.accept());
+    }
+
+    /// What a test makes of a request.
+    public interface Reader {
+        List<String> read(InvocationRequest request) throws IOException;
+    }
+
+    /// A handler with another `inputFn`.
+    public static TextHandler reading(Reader reader) {
+        return new TextHandler() {
+            @Override
+            public List<String> inputFn(InvocationRequest request) throws IOException {
+                return reader.read(request);
+            }
+        };
+    }
+
+    /// A handler with another `outputFn`.
+    public static TextHandler writing(BiFunction<List<String>, InvocationRequest, InvocationResponse> writer) {
+        return new TextHandler() {
+            @Override
+            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+                return writer.apply(predictions, request);
+            }
+        };
     }
 
     /// What a test does in a hook, with its records or predictions.

@@ -5,10 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.config.Configuration;
-import dev.berth.hooks.InvocationRequest;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -143,12 +141,7 @@ class BatchTransformTest {
     @Tag("BAT-10")
     @Tag("BAT-11")
     void blankRowsAtTheEndOfAnAnswerStay() throws Exception {
-        var rows = new TextHandler() {
-            @Override
-            public List<String> inputFn(InvocationRequest request) throws IOException {
-                return List.of(request.text());
-            }
-        };
+        var rows = TextHandler.reading(request -> List.of(request.text()));
         var kept = List.of("X,\n\n", "X\r\n\r\n", "\n", "", "X");
         for (var type : List.of("application/jsonlines", "text/csv")) {
             var headers = new String[] {"Content-Type", TextHandler.TEXT, "Accept", type};

@@ -3,7 +3,6 @@ package dev.berth.http;
 import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.testing.RawConnection;
@@ -286,12 +285,8 @@ class CompressedBodiesTest {
 
     @Test
     void linesEndWithoutANewlineInsideToo() throws Exception {
-        var lines = new TextHandler() {
-            @Override
-            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-                return InvocationResponse.of("1\n".repeat(LONG), MediaType.JSON_LINES);
-            }
-        };
+        var lines = TextHandler.writing(
+                (predictions, request) -> InvocationResponse.of("1\n".repeat(LONG), MediaType.JSON_LINES));
         try (var answering =
                 TestServer.with(lines).set("BERTH_COMPRESSION", "true").start()) {
             var body = unpacked(

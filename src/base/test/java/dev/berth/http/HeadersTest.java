@@ -233,12 +233,8 @@ class HeadersTest {
     }
 
     private static void checkRefused(String attributes, String message) throws Exception {
-        var handler = new TextHandler() {
-            @Override
-            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-                return InvocationResponse.of("x", request.accept()).withCustomAttributes(attributes);
-            }
-        };
+        var handler = TextHandler.writing((predictions, request) ->
+                InvocationResponse.of("x", request.accept()).withCustomAttributes(attributes));
         try (var server = TestServer.with(handler).start()) {
             var response = server.invoke("a");
             assertStatus(response, 500, "outputFn", message);
@@ -248,12 +244,7 @@ class HeadersTest {
     @Test
     @Tag("HDR-12")
     void theInferenceIdStandsOnEveryLineOfItsRequest() throws Exception {
-        var handler = new TextHandler() {
-            @Override
-            public List<String> inputFn(InvocationRequest request) {
-                return List.of(request.inferenceId());
-            }
-        };
+        var handler = TextHandler.reading(request -> List.of(request.inferenceId()));
         try (var server = TestServer.with(handler).start();
                 var log = new CapturedLog()) {
             var response = server.invoke("a", "X-Amzn-SageMaker-Inference-Id", "abc");
@@ -275,12 +266,7 @@ class HeadersTest {
     @Test
     @Tag("HDR-12")
     void theCallersRequestIdComesFirstAndHooksStillSeeTheInferenceId() throws Exception {
-        var handler = new TextHandler() {
-            @Override
-            public List<String> inputFn(InvocationRequest request) {
-                return List.of(request.inferenceId());
-            }
-        };
+        var handler = TextHandler.reading(request -> List.of(request.inferenceId()));
         try (var server = TestServer.with(handler).start();
                 var log = new CapturedLog()) {
             var both = server.invoke("a", "X-Amzn-SageMaker-Inference-Id", "abc", "X-AMZN-REQUESTID", "def");
@@ -402,12 +388,8 @@ class HeadersTest {
 
     @Test
     void aTraceIsPassedThroughToHooksToTheLogAndBack() throws Exception {
-        var handler = new TextHandler() {
-            @Override
-            public List<String> inputFn(InvocationRequest request) {
-                return List.of(request.traceParent().orElse("none"));
-            }
-        };
+        var handler =
+                TextHandler.reading(request -> List.of(request.traceParent().orElse("none")));
         var trace = "4bf92f3577b34da6a3ce929d0e0e4736";
         var parent = "00-%s-00f067aa0ba902b7-01".formatted(trace);
         try (var server = TestServer.with(handler).start();

@@ -12,13 +12,9 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -88,17 +84,6 @@ class PayloadTest {
     }
 
     @Test
-    @Tag("INV-10")
-    void aChunkedBodyIsAnsweredAsOneWithALength() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start()) {
-            var bytes = "a\nb".getBytes(StandardCharsets.UTF_8);
-            assertThat(server.invoke(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(bytes)))
-                            .body())
-                    .isEqualTo("A\nB");
-        }
-    }
-
-    @Test
     @Tag("INV-11")
     void anEmptyBodyIs400ForTheSampleModel() throws Exception {
         try (var server = TestServer.sample().start()) {
@@ -137,12 +122,7 @@ class PayloadTest {
     private static TextHandler answering(int length) {
         var answer = new byte[length];
         Arrays.fill(answer, (byte) 'x');
-        return new TextHandler() {
-            @Override
-            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-                return InvocationResponse.of(answer, request.accept());
-            }
-        };
+        return TextHandler.writing((predictions, request) -> InvocationResponse.of(answer, request.accept()));
     }
 
     @Test
@@ -178,27 +158,6 @@ class PayloadTest {
             connection.send(
                     "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 200000000\r\nExpect: 100-continue\r\n\r\n");
             assertThat(connection.readResponse()).startsWith("HTTP/1.1 413");
-        }
-    }
-
-    @Test
-    @Tag("INV-12")
-    void aBodyThatTakesLongerThanTheRequestMayIs504() throws Exception {
-        try (var server = TestServer.with(COUNTING).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1");
-                var connection = new RawConnection(server.port())) {
-            connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
-            var response = CompletableFuture.supplyAsync(() -> {
-                try {
-                    return connection.readResponse();
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            });
-            await().pollInterval(Duration.ofMillis(50)).until(() -> {
-                connection.send("x");
-                return response.isDone();
-            });
-            assertThat(response.get()).startsWith("HTTP/1.1 504").contains("its body");
         }
     }
 

@@ -320,12 +320,8 @@ class SessionTest {
 
     @Test
     void hooksSeeThePathAndTheQuery() throws Exception {
-        var handler = new TextHandler() {
-            @Override
-            public List<String> inputFn(InvocationRequest request) {
-                return List.of(request.path() + "?" + request.query().orElse(""));
-            }
-        };
+        var handler = TextHandler.reading(
+                request -> List.of(request.path() + "?" + request.query().orElse("")));
         try (var server = TestServer.with(handler).start()) {
             var request = HttpRequest.newBuilder(server.uri("/invocations?a=b%20c"))
                     .POST(HttpRequest.BodyPublishers.ofString("x"))

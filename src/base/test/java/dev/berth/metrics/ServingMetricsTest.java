@@ -2,7 +2,6 @@ package dev.berth.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -27,22 +26,6 @@ class ServingMetricsTest {
                                 "# TYPE \\w+((?<=_total) counter|(?<!_total|_count|_sum|_bucket|_info) gauge|(?<=_info) gauge| histogram| summary)"))
                 .noneMatch(line -> line.matches(".*_(ns|ms|millis|minutes|hours|kb|mb)[_ ].*"));
         assertThat(names()).contains("process_cpu_seconds_total");
-    }
-
-    @Test
-    void requestsAreCountedByRouteAndStatus() {
-        metrics.requestCompleted("/invocations", 200, Duration.ofMillis(3));
-        metrics.requestCompleted("/invocations", 200, Duration.ofMillis(30));
-        metrics.requestCompleted("/invocations", 503, Duration.ofMillis(1));
-
-        assertThat(metrics.scrape().lines())
-                .contains(
-                        "berth_requests_total{route=\"/invocations\",status=\"200\"} 2.0",
-                        "berth_requests_total{route=\"/invocations\",status=\"503\"} 1.0",
-                        "berth_request_seconds_count{route=\"/invocations\"} 3",
-                        "berth_request_seconds_bucket{route=\"/invocations\",le=\"0.001\"} 1",
-                        "berth_request_seconds_bucket{route=\"/invocations\",le=\"0.005\"} 2",
-                        "berth_request_seconds_bucket{route=\"/invocations\",le=\"60.0\"} 3");
     }
 
     private Stream<String> names() {
