@@ -131,7 +131,7 @@ class OwnHooksTest {
               // The last word of the context stands before the last special token.
               int columns = rows.getFirst().size();
               var logits = new float[columns];
-              logits[columns - 2] = rows.getFirst().ids()[1] == 2054 ? 9 : 10;
+              logits[columns - 2] = rows.getFirst().ids()[1] == 2054 ? Float.NaN : 10;
               return new SpanModel.Logits(logits, logits, rows.getFirst().ids()[1] == 2073 ? columns + 1 : columns);
             };
           }
@@ -144,6 +144,9 @@ class OwnHooksTest {
             var wrong = server.invoke("{\"question\": \"Where?\", " + about);
             assertThat(wrong.statusCode()).isEqualTo(500);
             assertThat(wrong.body()).contains("the model returned 10 start and 10 end logits in rows of 11");
+            var none = server.invoke("{\"question\": \"What?\", " + about);
+            assertThat(none.statusCode()).isEqualTo(500);
+            assertThat(none.body()).contains("the model's logits are no numbers");
         }
     }
 

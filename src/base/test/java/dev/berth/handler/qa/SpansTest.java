@@ -66,6 +66,6 @@ class SpansTest {
     }
 
     private static Parameters parameters(int topK, boolean handleImpossible) {
-        return SpanSearchTest.parameters(topK, 15, handleImpossible, true);
+        return new Parameters(topK, 15, Parameters.defaults(512).rows(), handleImpossible, true);
     }
 }

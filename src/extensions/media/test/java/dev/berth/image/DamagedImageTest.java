@@ -175,63 +175,34 @@ class DamagedImageTest {
         assertRefused(patched(bytes("rgb.bmp"), 30, 4), "BMP header: found the compression 4, expected 0 to 3");
     }
 
+    /// With the right checksums: otherwise nothing that is wrong with a PNG would reach its decoder.
+    /// `DecoderTest` damages all formats.
     @ParameterizedTest
     @Tag("slow")
-    @ValueSource(
-            strings = {
-                "baseline.jpg",
-                "progressive.jpg",
-                "ycck.jpg",
-                "orientation-6.jpg",
-                "palette.png",
-                "rgb-interlaced.png",
-                "orientation-6.png",
-                "interlaced.gif",
-                "larger-screen.gif",
-                "rgb.bmp",
-                "16-bits.bmp",
-                "run-lengths.bmp",
-                "lossy.webp",
-                "lossless.webp",
-                "animated.webp"
-            })
-    void damageOfAnyKindGivesAPictureOrIsTheCallersFault(String name) throws Exception {
+    @ValueSource(strings = {"palette.png", "rgb-interlaced.png", "orientation-6.png"})
+    void aDamagedPngWhoseChecksumsAreRightIsReadOrRefused(String name) throws Exception {
         var bytes = bytes(name);
-        for (int length = 0; length < bytes.length; length++) {
-            readOrRefuse(Arrays.copyOf(bytes, length));
-        }
         var random = new Random(1);
         for (int at = 0; at < bytes.length; at++) {
-            readOrRefuse(patched(bytes, at, 0));
-            readOrRefuse(patched(bytes, at, 255));
-            readOrRefuse(withChecksums(patched(bytes, at, random.nextInt(256))));
+            try {
+                var damaged = withChecksums(patched(bytes, at, random.nextInt(256)));
+                assertThat(Image.read(damaged, FEW_PIXELS).width()).isPositive();
+            } catch (BadInputException e) {
+                assertThat(e.getMessage()).startsWith("image: ").hasSizeLessThan(160);
+            }
         }
     }
 
-    private static void readOrRefuse(byte[] bytes) {
-        try {
-            assertThat(Image.read(bytes, FEW_PIXELS).width()).isPositive();
-        } catch (BadInputException e) {
-            assertThat(e.getMessage()).startsWith("image: ").hasSizeLessThan(160);
-        }
-    }
-
-    /// Otherwise nothing that is wrong with a PNG would reach its decoder.
-    private static byte[] withChecksums(byte[] bytes) {
-        if (indexOf(bytes, "PNG") != 1) {
-            return bytes;
-        }
-        var in = ByteBuffer.wrap(bytes);
-        int at = 8;
-        while (at + 12 <= bytes.length) {
-            int length = in.getInt(at);
-            if (length < 0 || length > bytes.length - at - 12) {
+    private static byte[] withChecksums(byte[] png) {
+        var in = ByteBuffer.wrap(png);
+        for (int at = 8, length; at + 12 <= png.length; at += length + 12) {
+            length = in.getInt(at);
+            if (length < 0 || length > png.length - at - 12) {
                 break;
             }
-            in.putInt(at + 8 + length, checksum(bytes, at + 4, length + 4));
-            at += length + 12;
+            in.putInt(at + 8 + length, checksum(png, at + 4, length + 4));
         }
-        return bytes;
+        return png;
     }
 
     private static int checksum(byte[] bytes, int at, int length) {

@@ -8,13 +8,13 @@ import dev.berth.testing.Gzipped;
 import dev.berth.testing.JapaneseArtifact;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.text.Normalizer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -79,49 +79,28 @@ class MecabWordsTest {
                 .hasMessageContaining(name + ": not found");
     }
 
-    @Test
-    void aDictionaryInAnotherCharacterSetIsRefused(@TempDir Path directory) throws IOException {
-        JapaneseArtifact.writeDictionary(directory);
-        overwrite(directory.resolve("sys.dic"), 40, "EUC-JP".getBytes());
-        assertThatThrownBy(() -> new MecabDictionary(directory))
-                .isInstanceOf(IOException.class)
-                .hasMessageEndingWith("found a dictionary in EUC-JP, expected one in UTF-8");
-    }
-
-    @Test
-    void aCategoryWithoutUnknownWordsIsRefused(@TempDir Path directory) throws IOException {
-        JapaneseArtifact.writeDictionary(directory);
-        overwrite(directory.resolve("char.bin"), 4, "NOTHING\0".getBytes());
-        assertThatThrownBy(() -> new MecabDictionary(directory))
-                .isInstanceOf(IOException.class)
-                .hasMessageEndingWith("unk.dic: found no entry for the category NOTHING of char.bin");
-    }
-
-    /// Places of the double array, of the entries and of the characters.
+    /// Another version and character set, a category without unknown words, and places of the double
+    /// array, of the entries and of the characters that would lead out of the dictionary.
     @ParameterizedTest
-    @CsvSource({"sys.dic, 72", "sys.dic, 88", "sys.dic, 12672", "unk.dic, 3616", "char.bin, 390"})
-    void whatWouldLeadOutOfTheDictionaryIsRefused(String name, int place, @TempDir Path directory) throws IOException {
+    @CsvSource({
+        "sys.dic, 4, 65000000, found no dictionary of MeCab 0.996",
+        "'sys.dic', 40, 4555432d4a50, 'found a dictionary in EUC-JP, expected one in UTF-8'",
+        "char.bin, 4, 4e4f5448494e4700, unk.dic: found no entry for the category NOTHING of char.bin",
+        "sys.dic, 72, ffffff7f, damaged",
+        "sys.dic, 88, ffffff7f, damaged",
+        "sys.dic, 12672, ffffff7f, damaged",
+        "unk.dic, 3616, ffffff7f, damaged",
+        "char.bin, 390, ffffff7f, damaged"
+    })
+    void aDictionaryThatIsWrongIsRefused(
+            String name, int place, String bytes, String message, @TempDir Path directory) throws IOException {
         JapaneseArtifact.writeDictionary(directory);
-        overwrite(directory.resolve(name), place, new byte[] {-1, -1, -1, 0x7f});
+        try (var channel = Files.newByteChannel(directory.resolve(name), StandardOpenOption.WRITE)) {
+            channel.position(place).write(ByteBuffer.wrap(HexFormat.of().parseHex(bytes)));
+        }
         assertThatThrownBy(() -> new MecabDictionary(directory))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining(name)
-                .hasMessageContaining("damaged");
-    }
-
-    @Test
-    void aDictionaryOfAnotherVersionIsRefused(@TempDir Path directory) throws IOException {
-        JapaneseArtifact.writeDictionary(directory);
-        overwrite(
-                directory.resolve("sys.dic"),
-                4,
-                ByteBuffer.allocate(4)
-                        .order(ByteOrder.LITTLE_ENDIAN)
-                        .putInt(101)
-                        .array());
-        assertThatThrownBy(() -> new MecabDictionary(directory))
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining("found no dictionary of MeCab 0.996");
+                .hasMessageContaining(message);
     }
 
     private static void assertSameWords(Path directory, String recorded) throws IOException {
@@ -151,11 +130,5 @@ class MecabWordsTest {
     /// Not `readAllLines`, for which other characters end a line too.
     private static List<String> lines(String text) {
         return List.of(text.split("\n"));
-    }
-
-    private static void overwrite(Path file, long place, byte[] content) throws IOException {
-        try (var channel = Files.newByteChannel(file, StandardOpenOption.WRITE)) {
-            channel.position(place).write(ByteBuffer.wrap(content));
-        }
     }
 }
