@@ -1,7 +1,10 @@
 package dev.berth.handler.qa;
 
 import dev.berth.benchmark.Defaults;
+import dev.berth.tokenizer.RowTemplate;
+import dev.berth.tokenizer.RowTemplate.Part;
 import dev.berth.tokenizer.Tokens;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -20,7 +23,7 @@ public class SpanSearchBenchmark extends Defaults {
     public int topK;
 
     private Parameters parameters;
-    private Tokens context;
+    private EncodedQuestion record;
     private float[] start;
     private float[] end;
 
@@ -29,11 +32,18 @@ public class SpanSearchBenchmark extends Defaults {
         parameters = Parameters.defaults(512).withTopK(topK);
         var positions = IntStream.range(0, TOKENS).toArray();
         var ends = IntStream.rangeClosed(1, TOKENS).toArray();
-        context = new Tokens(
+        var context = new Tokens(
                 new long[TOKENS],
                 positions,
                 ends,
                 IntStream.of(positions).asLongStream().toArray());
+        var parts = List.of(new Part(0, 0, -1), new Part(0, 0, 0), new Part(0, 0, 1));
+        record = new EncodedQuestion(
+                new Question("", "question", "context"),
+                context.part(0, 0),
+                context,
+                Windows.over(TOKENS - 1, TOKENS - 1, 0),
+                new RowTemplate(parts, parts));
         var random = new Random(7);
         start = logits(random);
         end = logits(random);
@@ -51,6 +61,6 @@ public class SpanSearchBenchmark extends Defaults {
 
     @Benchmark
     public Spans search() {
-        return new SpanSearch(parameters, true, context).of(new SpanModel.Logits(start, end, TOKENS), 0, 0, 0, TOKENS);
+        return new SpanSearch(record, parameters, 0).in(new SpanModel.Logits(start, end, TOKENS), 0);
     }
 }

@@ -14,7 +14,7 @@ final class AnswerFinder {
     /// One window of a record on its way through the model.
     ///
     /// @param found the spans of the record's windows before it
-    private record Window(EncodedQuestion record, int number, Row row, SpanSearch search, List<Spans> found) {}
+    private record Window(SpanSearch search, Row row, List<Spans> found) {}
 
     private AnswerFinder() {}
 
@@ -24,10 +24,10 @@ final class AnswerFinder {
         var waiting = new ArrayList<Window>();
         for (var asked : records) {
             var record = asked.input();
-            var search = new SpanSearch(asked.parameters(), record.template().hasClassification(), record.context());
             found.add(new ArrayList<>());
             for (int w = 0; w < record.windows().count(); w++) {
-                var window = new Window(record, w, record.row(w), search, found.getLast());
+                var search = new SpanSearch(record, asked.parameters(), w);
+                var window = new Window(search, record.row(w), found.getLast());
                 if (!waiting.isEmpty() && waiting.size() >= model.rowsOfAForward(longest(waiting, window))) {
                     predict(waiting, model);
                 }
@@ -69,13 +69,7 @@ final class AnswerFinder {
         }
         for (int r = 0; r < waiting.size(); r++) {
             var window = waiting.get(r);
-            var windows = window.record.windows();
-            window.found.add(window.search.of(
-                    logits,
-                    r * columns,
-                    window.record.contextOffset(),
-                    windows.start(window.number),
-                    windows.end(window.number)));
+            window.found.add(window.search.in(logits, r * columns));
         }
         waiting.clear();
     }

@@ -2,7 +2,6 @@ package dev.berth.handler.qa;
 
 import dev.berth.handler.task.Best;
 import dev.berth.handler.task.ScoreFunction;
-import dev.berth.tokenizer.Tokens;
 import java.util.Arrays;
 import java.util.function.LongToDoubleFunction;
 import java.util.stream.LongStream;
@@ -26,21 +25,19 @@ import java.util.stream.LongStream;
 /// - A window of fewer than `top_k` spans gives those. The pipeline fills up with empty and
 ///   reversed spans that score 0.
 ///
-/// @param hasClassification whether rows begin with a classification token
-/// @param context all tokens of the record's context
-record SpanSearch(Parameters parameters, boolean hasClassification, Tokens context) {
+/// @param window the number of the window in the record
+record SpanSearch(EncodedQuestion record, Parameters parameters, int window) {
 
-    /// What one window shows.
+    /// What the window shows.
     ///
     /// @param logits of a whole batch
     /// @param row where the window's row begins in both, with the classification token if there is
     ///   one
-    /// @param offset where the context's tokens begin in the row
-    /// @param first which token of the context is the window's first
-    /// @param stop which one comes after the window's last
-    Spans of(SpanModel.Logits logits, int row, int offset, int first, int stop) {
-        var start = probabilities(logits.start(), row, row + offset, stop - first);
-        var end = probabilities(logits.end(), row, row + offset, stop - first);
+    Spans in(SpanModel.Logits logits, int row) {
+        int first = record.windows().start(window);
+        int stop = record.windows().end(window);
+        var start = probabilities(logits.start(), row, stop - first);
+        var end = probabilities(logits.end(), row, stop - first);
         long tokens = stop - first;
         // A span from token i to token j has the number i * tokens + j.
         var candidates = LongStream.range(0, tokens)
@@ -62,6 +59,7 @@ record SpanSearch(Parameters parameters, boolean hasClassification, Tokens conte
     /// A span of the window from `first` to `stop` in the context's text. Words end where the window
     /// does.
     private Spans.Span span(int from, int to, int first, int stop, double score) {
+        var context = record.context();
         // A special token that is written out in the context belongs to no word.
         return parameters.alignToWords() && context.words()[from] >= 0 && context.words()[to] >= 0
                 ? new Spans.Span(context.wordStart(from, first), context.wordEnd(to, stop), score)
@@ -70,11 +68,11 @@ record SpanSearch(Parameters parameters, boolean hasClassification, Tokens conte
 
     /// The softmax of the classification token, which is 0 where there is none, and of the context's
     /// tokens behind it.
-    private double[] probabilities(float[] logits, int classification, int from, int tokens) {
+    private double[] probabilities(float[] logits, int row, int tokens) {
         var values = new double[1 + tokens];
-        values[0] = hasClassification ? logits[classification] : Double.NEGATIVE_INFINITY;
+        values[0] = record.template().hasClassification() ? logits[row] : Double.NEGATIVE_INFINITY;
         for (int i = 0; i < tokens; i++) {
-            values[1 + i] = logits[from + i];
+            values[1 + i] = logits[row + record.contextOffset() + i];
         }
         ScoreFunction.softmax(values);
         if (!(Arrays.stream(values).sum() > 0)) {
