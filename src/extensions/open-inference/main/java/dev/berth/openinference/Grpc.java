@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.MethodDescriptor;
-import com.google.protobuf.MessageLite;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
@@ -65,8 +64,9 @@ final class Grpc {
 
     private Grpc() {}
 
-    /// A message behind its prefix.
-    static byte[] frame(MessageLite message) {
+    /// A message behind its prefix, of the JSON that it has.
+    static byte[] frame(Descriptor type, Object json) {
+        var message = MessageTree.message(type, json instanceof JsonNode node ? node : JsonText.tree(json));
         int length = message.getSerializedSize();
         RequestMemory.charge(GrpcMessage.PREFIX + length);
         var body =
@@ -129,14 +129,11 @@ final class Grpc {
 
     /// Answers a call whose request is short: JSON by JSON.
     static Handler query(Invocations invocations, MethodDescriptor method, Function<JsonNode, Object> answer) {
-        return ctx ->
-                read(ctx, invocations, method.getInputType(), asked -> answer(ctx, frame(method, answer.apply(asked))));
-    }
-
-    /// The answer of a method, of the JSON that it has.
-    static byte[] frame(MethodDescriptor method, Object json) {
-        var tree = json instanceof JsonNode node ? node : JsonText.tree(json);
-        return frame(MessageTree.message(method.getOutputType(), tree));
+        return ctx -> read(
+                ctx,
+                invocations,
+                method.getInputType(),
+                asked -> answer(ctx, frame(method.getOutputType(), answer.apply(asked))));
     }
 
     /// Has a call with one request answered.

@@ -58,7 +58,7 @@ record GrpcHealth(ServerParts parts) {
             boolean isLast = parts.health().isStopping();
             var status = status(service.get());
             if (!status.equals(sent)) {
-                Grpc.send(ctx, Grpc.frame(WATCH, Map.of("status", status)));
+                Grpc.send(ctx, Grpc.frame(WATCH.getOutputType(), Map.of("status", status)));
                 sent = status;
                 OpenRequests.awaitClient(ctx);
             }

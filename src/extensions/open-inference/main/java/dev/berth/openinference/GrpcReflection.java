@@ -43,7 +43,7 @@ record GrpcReflection(ServerParts parts) {
                         "message: found more than %d bytes, expected a ServerReflectionRequest".formatted(LONGEST));
             }
             var asked = MessageTree.read(METHOD.getInputType(), message);
-            Grpc.send(ctx, Grpc.frame(METHOD, answer(asked)));
+            Grpc.send(ctx, Grpc.frame(METHOD.getOutputType(), answer(asked)));
         });
     }
 

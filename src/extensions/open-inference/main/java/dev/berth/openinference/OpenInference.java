@@ -17,6 +17,7 @@ import dev.berth.openinference.Inference.ModelInferRequest;
 import dev.berth.openinference.Inference.ModelStreamInferResponse;
 import io.javalin.http.Context;
 import java.io.IOException;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -82,8 +83,8 @@ record OpenInference(ServerParts parts) {
                 throw e;
             }
             // The next request may succeed.
-            var failed = ModelStreamInferResponse.newBuilder().setErrorMessage(e.getMessage());
-            Grpc.send(ctx, Grpc.frame(failed.build()));
+            Grpc.send(
+                    ctx, Grpc.frame(ModelStreamInferResponse.getDescriptor(), Map.of("error_message", e.getMessage())));
         }
     }
 

@@ -25,6 +25,8 @@ final class ProtobufMessages implements Messages {
     /// What Triton's streams say of the last answer to a request.
     private static final String FINAL = "triton_final_response";
 
+    private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+
     private final String model;
     private final boolean inStream;
     private boolean raw;
@@ -70,16 +72,14 @@ final class ProtobufMessages implements Messages {
             throw new BadInputException("%s: found %s, expected %s for %s"
                     .formatted(place, fields.isEmpty() ? "none" : fields.getFirst(), expected, header.datatype()));
         }
-        return header.ofList(
-                fields.isEmpty() ? JsonNodeFactory.instance.arrayNode() : contents.path(expected), "contents");
+        return header.ofList(fields.isEmpty() ? NODES.arrayNode() : contents.path(expected), "contents");
     }
 
     /// Raw contents answer raw contents, and half floats, which have no typed ones.
     @Override
     public InvocationResponse write(InferRequest asked, List<InferTensor> outputs) {
         boolean asBytes = raw || outputs.stream().anyMatch(output -> output.datatype() == Datatype.FP16);
-        var response = JsonNodeFactory.instance
-                .objectNode()
+        var response = NODES.objectNode()
                 .put("model_name", model)
                 .put("model_version", NamedModels.VERSION)
                 .put("id", asked.id().orElse(""));
@@ -100,14 +100,12 @@ final class ProtobufMessages implements Messages {
         if (inStream) {
             parameter(response, FINAL).put("bool_param", true);
         }
-        return InvocationResponse.of(
-                Grpc.frame(
-                        inStream
-                                ? MessageTree.message(
-                                        ModelStreamInferResponse.getDescriptor(),
-                                        JsonNodeFactory.instance.objectNode().set("infer_response", response))
-                                : MessageTree.message(ModelInferResponse.getDescriptor(), response)),
-                Grpc.TYPE);
+        var frame = inStream
+                ? Grpc.frame(
+                        ModelStreamInferResponse.getDescriptor(),
+                        NODES.objectNode().set("infer_response", response))
+                : Grpc.frame(ModelInferResponse.getDescriptor(), response);
+        return InvocationResponse.of(frame, Grpc.TYPE);
     }
 
     /// @return its value, to be filled
@@ -122,7 +120,7 @@ final class ProtobufMessages implements Messages {
                 yield JsonTensors.writeToRead(numbers.reshape(numbers.size()));
             }
             case InferTensor.Bytes bytes -> {
-                var list = JsonNodeFactory.instance.arrayNode();
+                var list = NODES.arrayNode();
                 bytes.elements().forEach(list::addPOJO);
                 yield list;
             }

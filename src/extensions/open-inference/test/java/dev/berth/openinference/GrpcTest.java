@@ -12,12 +12,14 @@ import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
 import dev.berth.testing.GrpcClient;
+import dev.berth.testing.Infer;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import io.grpc.CallOptions;
 import io.grpc.Status.Code;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
@@ -33,7 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// gRPC of a real server, asked by gRPC's own client.
+/// gRPC of a real server, asked by gRPC's own client, and what HTTP has alike.
 @Timeout(300)
 class GrpcTest {
 
@@ -77,46 +79,60 @@ class GrpcTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "BOOL  | bool_contents: [true, false]     | INT64 | int64_contents: 2 int64_contents: 0",
-                "UINT8 | uint_contents: [1, 127]          | UINT8 | uint_contents: 2 uint_contents: 254",
-                "INT8  | int_contents: [-64, 63]          | INT8  | int_contents: -128 int_contents: 126",
-                "INT16 | int_contents: [-16384, 1]        | INT32 | int_contents: -32768 int_contents: 2",
-                "INT32 | int_contents: [-1073741824, 1]   | INT32 | int_contents: -2147483648 int_contents: 2",
-                "INT64 | int64_contents: [4611686018427387903, -1] | INT64 | int64_contents: 9223372036854775806 int64_contents: -2",
-                "FP32  | fp32_contents: [0.5, -1]         | FP32  | fp32_contents: 1.0 fp32_contents: -2.0",
-                "FP64  | fp64_contents: [0.5, -1]         | FP32  | fp32_contents: 1.0 fp32_contents: -2.0"
+                "BOOL  | [true,false] | bool_contents | 0100 | INT64 | [2,0] | int64_contents | 02000000000000000000000000000000",
+                "UINT8 | [1,127]  | uint_contents | 017f | UINT8 | [2,254] | uint_contents | 02fe",
+                "INT8  | [-64,63] | int_contents | c03f | INT8 | [-128,126] | int_contents | 807e",
+                "INT16 | [-16384,1] | int_contents | 00c00100 | INT32 | [-32768,2] | int_contents | 0080ffff02000000",
+                "INT32 | [-1073741824,1] | int_contents | 000000c001000000 | INT32 | [-2147483648,2] | int_contents | 0000008002000000",
+                "INT64 | [4611686018427387903,-1] | int64_contents | ffffffffffffff3fffffffffffffffff | INT64 | [9223372036854775806,-2] | int64_contents | feffffffffffff7ffeffffffffffffff",
+                "FP16  | [0.5,-1] | | 003800bc | FP16 | [1.0,-2.0] | | 003c00c0",
+                "FP32  | [0.5,-1] | fp32_contents | 0000003f000080bf | FP32 | [1.0,-2.0] | fp32_contents | 0000803f000000c0",
+                "FP64  | [0.5,-1] | fp64_contents | 000000000000e03f000000000000f0bf | FP32 | [1.0,-2.0] | fp32_contents | 0000803f000000c0"
             })
-    void typedContentsComeAndGo(String datatype, String contents, String answered, String answer) {
-        var response = client.call("ModelInfer", """
-        model_name: 'model' id: 'a'
-        inputs { name: 'values' datatype: '%s' shape: [2, 1] contents { %s } }""".formatted(datatype, contents));
-        assertThat(text(response))
-                .isEqualTo(
-                        "model_name: \"model\" model_version: \"1\" id: \"a\" outputs { name: \"output_0\" datatype: \"%s\" shape: 2 shape: 1 contents { %s } }"
-                                .formatted(answered, answer));
-    }
+    void tensorsOfEveryTypeComeAndGo(
+            String datatype,
+            String data,
+            String contents,
+            String bytes,
+            String answered,
+            String answer,
+            String answeredContents,
+            String answeredBytes)
+            throws Exception {
+        var raw = HexFormat.of().parseHex(bytes);
+        var output = "{\"name\": \"output_0\", \"datatype\": \"%s\", \"shape\": [2, 1], %s}";
+        var head = "{\"model_name\": \"model\", \"model_version\": \"1\", \"id\": \"a\", \"outputs\": [%s]}";
+        assertThat(Infer.json(Infer.send(doubled, "model", """
+        {"id": "a", "inputs": [{"name": "values", "datatype": "%s", "shape": [2, 1], "data": %s}]}""".formatted(datatype, data))))
+                .isEqualTo(Infer.tree(head.formatted(output.formatted(answered, "\"data\": " + answer))));
 
-    @ParameterizedTest
-    @CsvSource({
-        "BOOL, 0100, INT64, 02000000000000000000000000000000",
-        "UINT8, 017f, UINT8, 02fe",
-        "INT8, c0ff, INT8, 80fe",
-        "INT16, 0100ff00, INT32, 02000000fe010000",
-        "INT32, 01000000ffffffff, INT32, 02000000feffffff",
-        "INT64, 0100000000000000ffffffffffffffff, INT64, 0200000000000000feffffffffffffff",
-        "FP16, 003c0038, FP16, 0040003c",
-        "FP32, 0000803f0000003f, FP32, 000000400000803f",
-        "FP64, 000000000000f03f000000000000e03f, FP32, 000000400000803f"
-    })
-    void rawContentsComeAndGo(String datatype, String bytes, String answered, String answer) {
+        var binary = Infer.sendBinary(doubled, "model", """
+        {"id": "a", "parameters": {"binary_data_output": true}, "inputs": [{"name": "values", "datatype": "%s", "shape": [2, 1],
+         "parameters": {"binary_data_size": %d}}]}""".formatted(datatype, raw.length), raw);
+        int length = Integer.parseInt(binary.headers().firstValue(Infer.LENGTH).orElseThrow());
+        assertThat(binary.headers().firstValue("Content-Type")).contains("application/octet-stream");
+        var size = "\"parameters\": {\"binary_data_size\": %d}".formatted(answeredBytes.length() / 2);
+        assertThat(Infer.tree(new String(binary.body(), 0, length, StandardCharsets.UTF_8)))
+                .isEqualTo(Infer.tree(head.formatted(output.formatted(answered, size))));
+        assertThat(HexFormat.of().formatHex(binary.body(), length, binary.body().length))
+                .isEqualTo(answeredBytes);
+
         var response = client.call("ModelInfer", raw("""
         model_name: 'model' inputs { name: 'values' datatype: '%s' shape: [2] }""".formatted(datatype), bytes), CallOptions.DEFAULT);
         assertThat(text(response)).contains("datatype: \"%s\" shape: 2 }".formatted(answered));
-        var outputs = (Collection<?>)
-                response.getField(response.getDescriptorForType().findFieldByName("raw_output_contents"));
-        assertThat(outputs)
+        assertThat((Collection<?>)
+                        response.getField(response.getDescriptorForType().findFieldByName("raw_output_contents")))
                 .singleElement()
-                .isEqualTo(ByteString.copyFrom(HexFormat.of().parseHex(answer)));
+                .isEqualTo(ByteString.copyFrom(HexFormat.of().parseHex(answeredBytes)));
+        if (contents != null) {
+            var values = answer.replaceAll("[\\[\\]]", "").split(",");
+            assertThat(text(client.call("ModelInfer", """
+            model_name: 'model' id: 'a'
+            inputs { name: 'values' datatype: '%s' shape: [2, 1] contents { %s: %s } }""".formatted(datatype, contents, data))))
+                    .isEqualTo(
+                            "model_name: \"model\" model_version: \"1\" id: \"a\" outputs { name: \"output_0\" datatype: \"%s\" shape: 2 shape: 1 contents { %s: %s %2$s: %s } }"
+                                    .formatted(answered, answeredContents, values[0], values[1]));
+        }
     }
 
     private static DynamicMessage raw(String request, String bytes) {
@@ -144,19 +160,11 @@ class GrpcTest {
           inputs { name: 'question' datatype: 'BYTES' shape: 1 contents { bytes_contents: 'Where is it?' } }
           inputs { name: 'context' datatype: 'BYTES' shape: 1 contents { bytes_contents: 'It is in the house.' } }""")))
                     .contains("name: \"score\" datatype: \"FP64\" shape: 1 shape: 2");
-        }
-    }
-
-    @Test
-    void rawTextsAreElementsOfTheirContents() throws Exception {
-        try (var server = TestServer.sample().set("BERTH_GRPC_PORT", "0").start();
-                var asking = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
-            var response = asking.call("ModelInfer", """
+            assertThat(text(asking.call("ModelInfer", """
           inputs { name: 'question' datatype: 'BYTES' shape: 2 }
           inputs { name: 'context' datatype: 'BYTES' shape: 2 }
           outputs { name: 'answer' }
-          raw_input_contents: ['\\005\\000\\000\\000Where\\004\\000\\000\\000Who?', '\\006\\000\\000\\000a home\\005\\000\\000\\000a boy']""");
-            assertThat(text(response)).contains("raw_output_contents").contains("home", "boy");
+          raw_input_contents: ['\\005\\000\\000\\000Where\\004\\000\\000\\000Who?', '\\006\\000\\000\\000a home\\005\\000\\000\\000a boy']"""))).contains("raw_output_contents", "home", "boy");
         }
     }
 
@@ -173,13 +181,9 @@ class GrpcTest {
                 "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 } } | INVALID_ARGUMENT | inputs[0].contents: found int_contents, expected fp32_contents",
                 "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 fp32_contents: 1 } } | INVALID_ARGUMENT | contents: found int_contents and fp32_contents",
                 "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { fp32_contents: [1, 2] } } | INVALID_ARGUMENT | inputs[0].contents: found 2 elements, expected 1 for the shape [1]",
-                "inputs { name: 'values' datatype: 'INT8' shape: 1 contents { int_contents: 300 } } | INVALID_ARGUMENT | inputs[0].contents[0]: found 300, expected a whole number that is int8",
                 "inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: 'aa' | INVALID_ARGUMENT | inputs[0]: found 2 bytes, expected 4 for FP32[1]",
                 "inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: ['a', 'a'] | INVALID_ARGUMENT | raw_input_contents: found 2, expected 1",
                 "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { fp32_contents: 1 } } raw_input_contents: 'aaaa' | INVALID_ARGUMENT | found raw_input_contents too",
-                "outputs { name: 'output_0' parameters { key: 'classification' value { int64_param: 3 } } } | INVALID_ARGUMENT | outputs[0].parameters: found the unknown parameter ~classification~",
-                "inputs { name: 'values' parameters { key: 'shared_memory_region' value { string_param: 'a' } } datatype: 'FP32' } | INVALID_ARGUMENT | inputs[0].parameters: found the unknown parameter ~shared_memory_region~",
-                "parameters { key: 'sequence_id' value { int64_param: 3 } } | INVALID_ARGUMENT | parameters.sequence_id: found ~3~, expected none",
                 "parameters { key: 'timeout' value { int64_param: 1 } } inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: 'aaaa' | DEADLINE_EXCEEDED | the request's time ran out",
                 "inputs { name: 'wert ä' datatype: 'FP32' shape: 1 } raw_input_contents: 'aaaa' | INVALID_ARGUMENT | found ~wert ä~, expected one of [values]"
             })
@@ -362,15 +366,21 @@ class GrpcTest {
                     .lines()
                     .anyMatch(line -> line.matches("berth_queue_depth.* 1(\\.0)?")));
             assertFails(() -> asking.call("ModelInfer", request), Code.UNAVAILABLE, "model is overloaded");
+            var refused = Infer.send(server, "model", Infer.body("content BYTES [1] \"\\\"a\\\"\""));
+            Infer.assertError(refused, 503, "model is overloaded");
+            assertThat(refused.headers().firstValue("Retry-After")).isPresent();
             gate.open();
             assertThat(text(running.get())).contains("A");
             assertThat(text(waiting.get())).contains("A");
-            assertThat(server.get("/metrics")
-                            .body()
-                            .lines()
-                            .filter(line -> line.contains("GRPCInferenceService/ModelInfer")))
-                    .anyMatch(line -> line.contains("503"));
-            await().untilAsserted(() -> assertThat(log.text()).contains("ModelInfer 503", "ModelInfer 200"));
+            assertThat(Infer.send(server, "model", Infer.body("content BYTES [1] \"\\\"a\\\"\""))
+                            .statusCode())
+                    .isEqualTo(200);
+            for (var route : List.of("GRPCInferenceService/ModelInfer", "/v2/models/{name}/infer")) {
+                assertThat(server.get("/metrics").body().lines().filter(line -> line.contains(route)))
+                        .anyMatch(line -> line.contains("503"));
+            }
+            await().untilAsserted(() -> assertThat(log.text())
+                    .contains("ModelInfer 503", "ModelInfer 200", "model/infer 503", "model/infer 200"));
         }
     }
 
@@ -381,8 +391,12 @@ class GrpcTest {
         try (var server =
                         TestServer.artifact(broken).set("BERTH_GRPC_PORT", "0").startWithoutWaiting();
                 var asking = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
-            await().untilAsserted(() -> assertFails(
-                    () -> asking.call("ModelInfer", ""), Code.UNAVAILABLE, "the model could not be loaded"));
+            var problem = "the model could not be loaded";
+            await().untilAsserted(() -> Infer.assertError(server.get("/v2/health/ready"), 503, problem));
+            Infer.assertError(server.get("/v2/models/model/ready"), 503, problem);
+            Infer.assertError(Infer.send(server, "model", "{}"), 503, problem);
+            assertThat(server.get("/v2/health/live").statusCode()).isEqualTo(200);
+            assertFails(() -> asking.call("ModelInfer", ""), Code.UNAVAILABLE, problem);
             assertThat(text(asking.call("ServerLive", ""))).isEqualTo("live: true");
             assertThat(text(asking.call("ServerReady", ""))).isEmpty();
             assertThat(text(asking.call("ModelReady", ""))).isEmpty();
@@ -406,6 +420,15 @@ class GrpcTest {
                                             "model_name: 'twice' inputs { name: 'values' datatype: 'FP32' shape: 1 contents { fp32_contents: 4 } }")))
                     .contains("model_name: \"twice\"", "fp32_contents: 8.0");
             assertFails(() -> asking.call("ModelInfer", "model_name: 'nope'"), Code.NOT_FOUND, "nope");
+            assertThat(server.get("/v2/models/twice/ready").statusCode()).isEqualTo(200);
+            assertThat(Infer.json(server.get("/v2/models/twice")).path("name").asText())
+                    .isEqualTo("twice");
+            Infer.assertError(server.get("/v2/models/nope/ready"), 404, "nope");
+            Infer.assertError(Infer.send(server, "nope", "{}"), 404, "nope");
+            assertThat(Infer.json(Infer.send(server, "twice", Infer.body("values FP32 [1] 4")))
+                            .at("/outputs/0/data/0")
+                            .asDouble())
+                    .isEqualTo(8);
         }
     }
 }

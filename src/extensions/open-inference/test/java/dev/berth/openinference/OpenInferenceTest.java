@@ -12,7 +12,6 @@ import static dev.berth.testing.Infer.sendBinary;
 import static dev.berth.testing.Infer.tree;
 import static dev.berth.testing.TestArtifact.TWO_INPUTS;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.TextFormat;
 import dev.berth.hooks.InvocationRequest;
@@ -21,7 +20,6 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Signature;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
 import dev.berth.testing.GrpcClient;
@@ -167,57 +165,6 @@ class OpenInferenceTest {
             gate.open();
             assertThat(running.get().statusCode()).isEqualTo(200);
         }
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "BOOL  | INT64 | [true, false]          | [2,0]",
-                "UINT8 | UINT8 | [1, 127]               | [2,254]",
-                "INT8  | INT8  | [-64, 63]              | [-128,126]",
-                "INT16 | INT32 | [-16384, 1]            | [-32768,2]",
-                "INT32 | INT32 | [-1073741824, 1]       | [-2147483648,2]",
-                "INT64 | INT64 | [4611686018427387903, -1] | [9223372036854775806,-2]",
-                "FP16  | FP16  | [0.5, -1]              | [1.0,-2.0]",
-                "FP32  | FP32  | [0.1, 1e39]            | [0.2,null]",
-                "FP64  | FP32  | [0.1, 2]               | [0.2,4.0]"
-            })
-    void numbersOfEveryTypeComeAndGo(String datatype, String answered, String data, String answer) throws Exception {
-        var body = """
-        {"id": "a", "inputs": [{"name": "values", "datatype": "%s", "shape": [2, 1], "data": %s}]}""".formatted(datatype, data);
-        var expected = """
-        {"model_name": "model", "model_version": "1", "id": "a",
-         "outputs": [{"name": "output_0", "datatype": "%s", "shape": [2, 1], "data": %s}]}""".formatted(answered, answer);
-        assertThat(json(send(doubled, "model", body))).isEqualTo(tree(expected));
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "BOOL, 0100, INT64, 02000000000000000000000000000000",
-        "UINT8, 017f, UINT8, 02fe",
-        "INT8, c0ff, INT8, 80fe",
-        "INT16, 0100ff00, INT32, 02000000fe010000",
-        "INT32, 01000000ffffffff, INT32, 02000000feffffff",
-        "INT64, 0100000000000000ffffffffffffffff, INT64, 0200000000000000feffffffffffffff",
-        "FP16, 003c0038, FP16, 0040003c",
-        "FP32, 0000803f0000003f, FP32, 000000400000803f",
-        "FP64, 000000000000f03f000000000000e03f, FP32, 000000400000803f"
-    })
-    void bytesOfEveryTypeComeAndGo(String datatype, String bytes, String answered, String answer) throws Exception {
-        var raw = HexFormat.of().parseHex(bytes);
-        var header = """
-        {"parameters": {"binary_data_output": true}, "inputs": [{"name": "values", "datatype": "%s", "shape": [2],
-         "parameters": {"binary_data_size": %d}}]}""".formatted(datatype, raw.length);
-        var response = sendBinary(doubled, "model", header, raw);
-        int length = Integer.parseInt(response.headers().firstValue(LENGTH).orElseThrow());
-        assertThat(response.headers().firstValue("Content-Type")).contains("application/octet-stream");
-        assertThat(tree(new String(response.body(), 0, length, StandardCharsets.UTF_8)))
-                .isEqualTo(tree("""
-        {"model_name": "model", "model_version": "1", "outputs": [{"name": "output_0", "datatype": "%s", "shape": [2],
-         "parameters": {"binary_data_size": %d}}]}""".formatted(answered, answer.length() / 2)));
-        assertThat(HexFormat.of().formatHex(response.body(), length, response.body().length))
-                .isEqualTo(answer);
     }
 
     @Test
@@ -478,67 +425,6 @@ class OpenInferenceTest {
         var response = doubled.get("/v2/models/model/infer");
         assertError(response, 405, "expected POST");
         assertThat(response.headers().firstValue("Allow")).contains("POST");
-    }
-
-    @Test
-    void aModelThatIsNotThereIsNotReady() throws Exception {
-        var broken = Files.createDirectory(directory.resolve("broken"));
-        Files.writeString(broken.resolve("model.json"), "{}");
-        try (var server = TestServer.artifact(broken).startWithoutWaiting()) {
-            await().untilAsserted(
-                            () -> assertError(server.get("/v2/health/ready"), 503, "the model could not be loaded"));
-            assertError(server.get("/v2/models/model/ready"), 503, "could not be loaded");
-            assertError(send(server, "model", "{}"), 503, "could not be loaded");
-            assertThat(server.get("/v2/health/live").statusCode()).isEqualTo(200);
-        }
-    }
-
-    @Test
-    void whatTheQueueHasNoRoomForIs503() throws Exception {
-        var gate = new Gate(1);
-        try (var log = new CapturedLog();
-                var server = TestServer.with(new GatedHandler(gate))
-                        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                        .set("BERTH_QUEUE_CAPACITY", "1")
-                        .start()) {
-            var running = server.invokeAsync("a");
-            gate.awaitArrival();
-            var waiting = server.invokeAsync("a");
-            await().until(() -> server.get("/metrics")
-                    .body()
-                    .lines()
-                    .anyMatch(line -> line.matches("berth_queue_depth.* 1(\\.0)?")));
-            var refused = send(server, "model", """
-          {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["\\"a\\""]}]}""");
-            assertError(refused, 503, "model is overloaded");
-            assertThat(refused.headers().firstValue("Retry-After")).isPresent();
-            gate.open();
-            assertThat(running.get().statusCode()).isEqualTo(200);
-            assertThat(waiting.get().statusCode()).isEqualTo(200);
-            assertThat(send(server, "model", """
-          {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["\\"a\\""]}]}""").statusCode()).isEqualTo(200);
-            assertThat(server.get("/metrics").body()).contains("route=\"/v2/models/{name}/infer\"");
-            await().untilAsserted(() -> assertThat(log.text())
-                    .contains("POST /v2/models/model/infer 503", "POST /v2/models/model/infer 200"));
-        }
-    }
-
-    @Test
-    void oneOfManyModelsIsAskedByItsName() throws Exception {
-        var root = Files.createDirectory(directory.resolve("many"));
-        Files.createDirectory(root.resolve("twice"));
-        Files.copy(
-                TestArtifact.TORCHSCRIPT.resolve("doubled.pt"),
-                root.resolve("twice").resolve("model.pt"));
-        try (var server = TestServer.ofDirectory(root).start()) {
-            assertThat(server.get("/v2/models/twice/ready").statusCode()).isEqualTo(200);
-            assertError(server.get("/v2/models/nope/ready"), 404, "nope");
-            assertError(send(server, "nope", "{}"), 404, "nope");
-            assertThat(json(send(server, "twice", """
-          {"inputs": [{"name": "values", "datatype": "FP32", "shape": [1], "data": [4]}]}""")).at("/outputs/0/data")).isEqualTo(tree("[8.0]"));
-            assertThat(json(server.get("/v2/models/twice")).path("name").asText())
-                    .isEqualTo("twice");
-        }
     }
 
     @Test
