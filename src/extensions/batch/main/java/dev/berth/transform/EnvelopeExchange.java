@@ -10,6 +10,7 @@ import dev.berth.storage.StoredObject;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
@@ -31,33 +32,12 @@ final class EnvelopeExchange extends Exchange {
     private final Invoker invoker;
     private final TransformJob job;
     private final AnswerImages images;
-    private final Counts counts = new Counts();
 
-    /// What became of records.
-    private static final class Counts {
-        private final LongAdder succeeded = new LongAdder();
+    /// Errors that another run may not have.
+    private final LongAdder passing = new LongAdder();
 
-        /// Of outputs that were there; [#failed] counts the others.
-        private final LongAdder failed = new LongAdder();
-
-        /// Errors that another run may not have.
-        private final LongAdder passing = new LongAdder();
-
-        private final LongAdder inputTokens = new LongAdder();
-        private final LongAdder outputTokens = new LongAdder();
-
-        private void add(Counts other) {
-            succeeded.add(other.succeeded.sum());
-            inputTokens.add(other.inputTokens.sum());
-            outputTokens.add(other.outputTokens.sum());
-        }
-
-        /// Anthropic's and Amazon's models say it in one of the first two ways, OpenAI's in the third.
-        private void count(JsonNode usage) {
-            inputTokens.add(tokens(usage, "input_tokens", "inputTokens", "prompt_tokens"));
-            outputTokens.add(tokens(usage, "output_tokens", "outputTokens", "completion_tokens"));
-        }
-    }
+    private final LongAdder inputTokens = new LongAdder();
+    private final LongAdder outputTokens = new LongAdder();
 
     EnvelopeExchange(TransformJob job, Envelopes kind, Invoker invoker, JobEnd end) {
         super(end);
@@ -88,9 +68,9 @@ final class EnvelopeExchange extends Exchange {
                         "expected {\"%s\": …, \"%s\": {…}}".formatted(envelope.id(), envelope.input()));
             }
             body = input;
-            var answer = answer(invoker.invoke(input.get().getBytes(StandardCharsets.UTF_8), room)
+            var answer = answer(invoker.invoke(() -> BodyPublishers.ofString(input.get()), room)
                     .body());
-            counts.succeeded.increment();
+            came(1);
             return envelope.answered(id, input.get(), answer, generatedId(batch));
         } catch (InvocationException e) {
             if (e.saysNothingOfThePayload()) {
@@ -108,7 +88,9 @@ final class EnvelopeExchange extends Exchange {
         var answer = JsonMembers.of(text, Set.of(USAGE));
         answer.requireJson("the answer");
         try {
-            counts.count(JsonText.payload(answer.values().getOrDefault(USAGE, "null")));
+            var usage = JsonText.payload(answer.values().getOrDefault(USAGE, "null"));
+            inputTokens.add(inputTokens(usage));
+            outputTokens.add(outputTokens(usage));
         } catch (NotJsonException _) {
             // It has a number that is longer than any count.
         }
@@ -117,7 +99,8 @@ final class EnvelopeExchange extends Exchange {
 
     private String failure(
             String id, Optional<String> body, Payload.MiniBatch batch, String key, int code, String message) {
-        counts.passing.add(isAskedAgain(code) ? 1 : 0);
+        passing.add(isAskedAgain(code) ? 1 : 0);
+        came(1);
         failed(key, "record %d: %s".formatted(batch.firstRecord(), message));
         return envelope.failed(id, body, code, message, generatedId(batch));
     }
@@ -125,6 +108,15 @@ final class EnvelopeExchange extends Exchange {
     /// BED-03: a record without an id gets one; here it is its line.
     private static String generatedId(Payload.MiniBatch batch) {
         return "RECORD%08d".formatted(batch.firstRecord());
+    }
+
+    /// Anthropic's and Amazon's models say it in one of the first two ways, OpenAI's in the third.
+    private static long inputTokens(JsonNode usage) {
+        return tokens(usage, "input_tokens", "inputTokens", "prompt_tokens");
+    }
+
+    private static long outputTokens(JsonNode usage) {
+        return tokens(usage, "output_tokens", "outputTokens", "completion_tokens");
     }
 
     private static long tokens(JsonNode usage, String... names) {
@@ -166,22 +158,28 @@ final class EnvelopeExchange extends Exchange {
         }
     }
 
-    private boolean counts(InputStream output) throws IOException {
-        var there = new Counts();
-        try (var lines = Envelope.lines(output)) {
+    private boolean counts(InputStream in) throws IOException {
+        long records = 0;
+        long failed = 0;
+        long input = 0;
+        long output = 0;
+        try (var lines = Envelope.lines(in)) {
             for (var line = lines.readLine(); line != null; line = lines.readLine()) {
                 var tree = JsonText.payload(line);
+                if (isAskedAgain(envelope.errorCode(tree))) {
+                    return false;
+                }
                 var answer = envelope.answer(tree);
-                (answer.isMissingNode() ? there.failed : there.succeeded).increment();
-                there.passing.add(isAskedAgain(envelope.errorCode(tree)) ? 1 : 0);
-                there.count(answer.path(USAGE));
+                records++;
+                failed += answer.isMissingNode() ? 1 : 0;
+                input += inputTokens(answer.path(USAGE));
+                output += outputTokens(answer.path(USAGE));
             }
         }
-        if (there.passing.sum() > 0) {
-            return false;
-        }
-        counts.add(there);
-        failedBefore(there.failed.sum());
+        came(records);
+        failedBefore(failed);
+        inputTokens.add(input);
+        outputTokens.add(output);
         return true;
     }
 
@@ -196,30 +194,21 @@ final class EnvelopeExchange extends Exchange {
         if (envelope == Envelope.BEDROCK) {
             writeManifest();
         }
-        if (counts.passing.sum() > 0) {
-            log.warn(
-                    "{} records have an error of the container; the same command asks them again",
-                    counts.passing.sum());
+        if (passing.sum() > 0) {
+            log.warn("{} records have an error of the container; the same command asks them again", passing.sum());
         }
-    }
-
-    @Override
-    boolean hasOnlyErrors() {
-        return errors() > 0 && counts.succeeded.sum() == 0;
     }
 
     /// What this instance did.
     private void writeManifest() {
-        long good = counts.succeeded.sum();
-        long bad = errors();
         var manifest = JsonNodeFactory.instance
                 .objectNode()
-                .put("totalRecordCount", good + bad)
-                .put("processedRecordCount", good + bad)
-                .put("successRecordCount", good)
-                .put("errorRecordCount", bad)
-                .put("inputTokenCount", counts.inputTokens.sum())
-                .put("outputTokenCount", counts.outputTokens.sum());
+                .put("totalRecordCount", records())
+                .put("processedRecordCount", records())
+                .put("successRecordCount", records() - errors())
+                .put("errorRecordCount", errors())
+                .put("inputTokenCount", inputTokens.sum())
+                .put("outputTokenCount", outputTokens.sum());
         try (var out = job.output()
                 .resolve(job.part().named("manifest.json") + ".out")
                 .create(Optional.of("application/json"))) {

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
 abstract class Exchange {
 
     private final JobEnd end;
+    private final LongAdder records = new LongAdder();
     private final LongAdder errors = new LongAdder();
 
     /// @param end is told of each error
@@ -38,7 +39,14 @@ abstract class Exchange {
     void finish() {}
 
     /// Whether there are records, and each has an error.
-    abstract boolean hasOnlyErrors();
+    boolean hasOnlyErrors() {
+        return errors() > 0 && errors() == records();
+    }
+
+    /// Counts records that have an answer or an error, of this run or of an earlier one.
+    final void came(long count) {
+        records.add(count);
+    }
 
     /// Counts a record of this run.
     final void failed(String key, String reason) {
@@ -49,6 +57,10 @@ abstract class Exchange {
     /// Counts records of an earlier run.
     final void failedBefore(long records) {
         errors.add(records);
+    }
+
+    final long records() {
+        return records.sum();
     }
 
     final long errors() {

@@ -8,7 +8,6 @@ import dev.berth.json.NotJsonException;
 import dev.berth.storage.Shortened;
 import dev.berth.transform.InvocationException.Fault;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -16,7 +15,6 @@ import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -128,21 +126,11 @@ final class Invoker implements AutoCloseable {
         }
     }
 
-    /// The answer to a payload that is in memory.
+    /// The answer to a payload.
     ///
+    /// @param body opens it anew, for each attempt
     /// @throws InvocationException when it is refused, or fails for the last time
-    Answer invoke(byte[] body, Room room) throws InterruptedException {
-        return invoke(() -> BodyPublishers.ofByteArray(body), room);
-    }
-
-    /// The answer to a payload of any length, sent in chunks.
-    ///
-    /// @param body opens the payload anew, for each attempt
-    Answer invokeStream(Supplier<InputStream> body, Room room) throws InterruptedException {
-        return invoke(() -> BodyPublishers.ofInputStream(body), room);
-    }
-
-    private Answer invoke(Supplier<BodyPublisher> body, Room room) throws InterruptedException {
+    Answer invoke(Supplier<BodyPublisher> body, Room room) throws InterruptedException {
         int failed = 0;
         long awaySince = 0;
         for (int tries = 1; ; tries++) {

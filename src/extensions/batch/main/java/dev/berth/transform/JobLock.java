@@ -87,16 +87,17 @@ final class JobLock implements AutoCloseable {
     static JobLock take(
             Location location, ProcessName own, Timing timing, BooleanSupplier isOver, Consumer<String> lost)
             throws InterruptedException {
-        var text = new Text(own, UUID.randomUUID().toString(), 0);
-        var lock = new JobLock(location, timing, text, lost);
+        var lock = new JobLock(location, timing, new Text(own, UUID.randomUUID().toString(), 0), lost);
         Optional<Marker> seen = Optional.empty();
         int missed = 0;
-        while (!location.mark(text.write())) {
+        while (!location.mark(lock.text.write())) {
             var found = location.marker();
-            if (found.isPresent() && !lock.countsNoMore(found.get())) {
+            var end = found.flatMap(lock::whyItCountsNoMore);
+            if (found.isPresent() && end.isEmpty()) {
                 lock.requireIdle(found.get(), seen, isOver);
                 seen = found;
-            } else if (found.isPresent() && lock.replaces(found.get())) {
+            } else if (found.isPresent() && location.replace(lock.text.write(), found.get())) {
+                log.warn("{}: {} no longer counts: {}", location, described(found.get()), end.get());
                 break;
             } else if (++missed == MOST_MISSED || isOver.getAsBoolean()) {
                 throw new TransformException(
@@ -109,47 +110,36 @@ final class JobLock implements AutoCloseable {
         return lock;
     }
 
+    private static String described(Marker found) {
+        return "the lock of %s, renewed %d s ago,"
+                .formatted(Text.of(found).owner, found.age().toSeconds());
+    }
+
+    /// Nothing where it counts.
+    private Optional<String> whyItCountsNoMore(Marker found) {
+        if (!text.owner.isRunning(Text.of(found).owner).orElse(true)) {
+            return Optional.of("the process has ended");
+        }
+        return Optional.of("it was not renewed for %d s".formatted(timing.stale.toSeconds()))
+                .filter(_ -> found.age().compareTo(timing.stale) >= 0);
+    }
+
     /// Refuses where a lock's owner lives, or the wait for its end is over.
     private void requireIdle(Marker found, Optional<Marker> seen, BooleanSupplier isOver) {
         boolean isRenewed =
                 seen.filter(first -> !first.version().equals(found.version())).isPresent();
         if (isRenewed || text.owner.isRunning(Text.of(found).owner).orElse(false) || isOver.getAsBoolean()) {
-            throw new TransformException(("%s: found the lock of %s, renewed %d s ago, which does this job. Wait for"
-                            + " its end or stop it; after %d s without renewal the lock no longer counts")
-                    .formatted(location, Text.of(found).owner, found.age().toSeconds(), timing.stale.toSeconds()));
+            throw new TransformException(
+                    "%s: found %s which does this job. Wait for its end or stop it; after %d s without renewal the lock no longer counts"
+                            .formatted(location, described(found), timing.stale.toSeconds()));
         }
         if (seen.isEmpty()) {
             log.warn(
-                    "{}: found the lock of {}, renewed {} s ago; it no longer counts in {} s, if it is not"
-                            + " renewed",
+                    "{}: found {} which no longer counts in {} s, if it is not renewed",
                     location,
-                    Text.of(found).owner,
-                    found.age().toSeconds(),
+                    described(found),
                     timing.stale.minus(found.age()).toSeconds());
         }
-    }
-
-    private boolean countsNoMore(Marker found) {
-        return isOfTheDead(found) || found.age().compareTo(timing.stale) >= 0;
-    }
-
-    private boolean isOfTheDead(Marker found) {
-        return !text.owner.isRunning(Text.of(found).owner).orElse(true);
-    }
-
-    private boolean replaces(Marker found) {
-        if (!location.replace(text.write(), found)) {
-            return false;
-        }
-        log.warn(
-                "{}: the lock of {}, renewed {} s ago, no longer counts: {}",
-                location,
-                Text.of(found).owner,
-                found.age().toSeconds(),
-                isOfTheDead(found)
-                        ? "the process has ended"
-                        : "it was not renewed for %d s".formatted(timing.stale.toSeconds()));
-        return true;
     }
 
     private void renew() {

@@ -7,11 +7,12 @@ import dev.berth.storage.Location;
 import dev.berth.storage.StoredObject;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -32,9 +33,6 @@ final class TransformExchange extends Exchange {
     private final Invoker invoker;
     private final ObjectSource source;
 
-    /// Records that have been answered, with an error or without one.
-    private final LongAdder answered = new LongAdder();
-
     /// In outputs that were there already.
     private volatile boolean isErrorThere;
 
@@ -52,21 +50,12 @@ final class TransformExchange extends Exchange {
     @Override
     byte[] output(Payload payload, StoredObject object, Invoker.Room room) throws InterruptedException {
         try {
-            answered.add(payload.records());
+            came(payload.records());
             return switch (payload) {
                 case Payload.MiniBatch batch -> output(batch, object.key(), room);
                 case Payload.Rejected record -> kept(record.input(), record.reason(), object.key());
-                // Opened anew for each attempt, and closed by the client.
                 case Payload.WholeObject _ -> {
-                    var answer = invoker.invokeStream(
-                            () -> {
-                                try {
-                                    return source.open(object);
-                                } catch (IOException e) {
-                                    throw new UncheckedIOException(e);
-                                }
-                            },
-                            room);
+                    var answer = invoker.invoke(() -> BodyPublishers.ofInputStream(() -> opened(object)), room);
                     yield assembled(answer.body(), answer.type());
                 }
             };
@@ -74,6 +63,15 @@ final class TransformExchange extends Exchange {
             throw new TransformException("the object: " + e.getMessage(), e);
         } catch (BadInputException e) {
             throw new TransformException(e.getMessage(), e);
+        }
+    }
+
+    /// For one attempt, and closed by the client.
+    private InputStream opened(StoredObject object) {
+        try {
+            return source.open(object);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
@@ -87,7 +85,7 @@ final class TransformExchange extends Exchange {
                             key);
         }
         try {
-            var answer = invoker.invoke(batch.body(), room);
+            var answer = invoker.invoke(() -> BodyPublishers.ofByteArray(batch.body()), room);
             var body = records.keepsBadRecords() ? numbered(answer.body(), key, batch.firstRecord()) : answer.body();
             var processing = records.processing().filter(RecordProcessing::changesAnswers);
             if (processing.isPresent()) {
@@ -184,7 +182,7 @@ final class TransformExchange extends Exchange {
         if (kept > 0 && retriesErrors) {
             return false;
         }
-        answered.add(payload.records());
+        came(payload.records());
         failedBefore(kept);
         return true;
     }
@@ -215,7 +213,7 @@ final class TransformExchange extends Exchange {
 
     @Override
     boolean hasOnlyErrors() {
-        return (isErrorThere || errors() > 0) && !isAnyThere && errors() == answered.sum();
+        return !isAnyThere && (super.hasOnlyErrors() || (isErrorThere && errors() == records()));
     }
 
     private static boolean isText(MediaType type) {
