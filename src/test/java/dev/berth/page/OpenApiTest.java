@@ -9,8 +9,8 @@ import com.networknt.schema.InputFormat;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
 import dev.berth.config.Configuration;
+import dev.berth.http.NamedModels;
 import dev.berth.http.Routes;
-import dev.berth.http.Serving;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
@@ -117,8 +117,8 @@ class OpenApiTest {
             Map<String, String> environment, Served served, HookThreads hooks, ServingMetrics metrics) {
         var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
         var health = new Health(metrics, hooks, Optional::empty, List::of, Duration.ofHours(1));
-        var serving = new Serving(served, health);
-        var javalin = Javalin.create(new Routes(config, serving, metrics, Export.NONE)::register);
+        var models = new NamedModels(served, health, Served.NAME);
+        var javalin = Javalin.create(new Routes(config, models, metrics, Export.NONE)::register);
         return javalin.unsafe.internalRouter.allHttpHandlers().stream()
                 .map(route -> route.endpoint)
                 .filter(route -> route.method.isHttpMethod())

@@ -17,8 +17,8 @@ public final class EchoProtocol implements Protocol {
     public List<Route> routes() {
         return List.of(Route.post("/echo/{name}", parts -> {
             var invocations = parts.invocations();
-            return ctx -> invocations.ask(
-                    ctx, asked -> invocations.answer(asked, new Named(asked.model()), UnaryOperator.identity()));
+            return ctx ->
+                    invocations.ask(ctx, asked -> asked.answer(new Named(asked.model()), UnaryOperator.identity()));
         }));
     }
 

@@ -24,8 +24,7 @@ class TraceParentsTest {
         "Root=1-67891233-abcdef012345678912345678;Parent=53995c3f42cd8ad8;Sampled=0;Lineage=a:1, 00"
     })
     void amazonsHeaderIsATraceParent(String header, String flags) {
-        assertThat(TraceParents.ofAmazon(header))
-                .hasValue("00-67891233abcdef012345678912345678-53995c3f42cd8ad8-" + flags);
+        assertThat(Headers.ofAmazon(header)).hasValue("00-67891233abcdef012345678912345678-53995c3f42cd8ad8-" + flags);
     }
 
     @ParameterizedTest
@@ -40,7 +39,7 @@ class TraceParentsTest {
                 "Root=1-00000000-000000000000000000000000;Parent=53995c3f42cd8ad8"
             })
     void whatNamesNoCallersSpanIsNone(String header) {
-        assertThat(TraceParents.ofAmazon(header)).isEmpty();
+        assertThat(Headers.ofAmazon(header)).isEmpty();
     }
 
     @Test

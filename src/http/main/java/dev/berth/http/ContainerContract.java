@@ -60,10 +60,10 @@ public final class ContainerContract implements Protocol {
     /// Asks the model that the path names, or the only one.
     private static Handler ask(ServerParts parts) {
         var invocations = parts.invocations();
-        return ctx -> invocations.ask(ctx, invocations::answer);
+        return ctx -> invocations.ask(ctx, Invocations.Asked::answer);
     }
 
     private static Models models(ServerParts parts) {
-        return new Models(parts.serving().models().many().orElseThrow(), parts.invocations());
+        return new Models(parts.models().served().many().orElseThrow(), parts.invocations());
     }
 }

@@ -35,7 +35,7 @@ record ExecutionParameters(ServerParts parts) implements Handler {
     /// Those that can predict.
     private int workers() {
         var deadline = Deadline.in(parts.config().batching().timeout(), System::nanoTime);
-        try (var visit = parts.serving().models().enter(Served.NAME, deadline)) {
+        try (var visit = parts.models().enter(Served.NAME, deadline)) {
             return visit.liveWorkers();
         }
     }

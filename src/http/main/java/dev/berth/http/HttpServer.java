@@ -62,8 +62,8 @@ public final class HttpServer implements AutoCloseable {
     /// Listens; models may still be loading.
     ///
     /// @throws RuntimeException when the port is taken
-    public HttpServer(ServerConfig config, Serving serving, ServingMetrics metrics, Export tracing) {
-        var routes = new Routes(config, serving, metrics, tracing);
+    public HttpServer(ServerConfig config, NamedModels models, ServingMetrics metrics, Export tracing) {
+        var routes = new Routes(config, models, metrics, tracing);
         fronts = routes.fronts();
         connections = new Connections(
                 config.http().listen(), metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
@@ -209,7 +209,7 @@ public final class HttpServer implements AutoCloseable {
     private static void configure(HttpConfiguration http) {
         http.setRequestHeaderSize(MAX_HEADER_BYTES);
         http.setSendServerVersion(false);
-        http.addCustomizer(new HeaderText());
+        http.addCustomizer(Headers::inUtf8);
         // The name of a model may have any character, and is one segment of a path.
         http.setUriCompliance(UriCompliance.DEFAULT.with(
                 "BERTH",

@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.many.ManyModels;
@@ -11,13 +12,17 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/// The models of a server by name, whether it has one or many.
+/// What a server serves: its models by name, whether it has one or many, and its health.
 ///
 /// @param only what the only model of a server is called
-public record NamedModels(Served served, String only) {
+public record NamedModels(Served served, Health health, String only) {
 
     /// The version of every model.
     public static final String VERSION = "1";
+
+    public boolean hasMany() {
+        return served.many().isPresent();
+    }
 
     /// The model that clients mean, under the name that answers have.
     ///
@@ -28,12 +33,11 @@ public record NamedModels(Served served, String only) {
         if (!version.isEmpty() && !version.equals(VERSION)) {
             throw ErrorType.NOT_FOUND.found("version", CallerText.quoted(version), VERSION);
         }
-        boolean many = served.many().isPresent();
-        if (!many && !name.isEmpty() && !name.equals(only)) {
+        if (!hasMany() && !name.isEmpty() && !name.equals(only)) {
             throw ErrorType.NOT_FOUND.found(
                     "model", CallerText.quoted(name), only + "; --model-name gives it another name");
         }
-        return many ? name : only;
+        return hasMany() ? name : only;
     }
 
     /// By their names.
@@ -72,7 +76,7 @@ public record NamedModels(Served served, String only) {
 
     /// What metrics call a model.
     public String inMetrics(String model) {
-        return served.many().isPresent() ? model : Served.NAME;
+        return hasMany() ? model : Served.NAME;
     }
 
     /// The model that the path names; the only one where it names none.

@@ -63,6 +63,9 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
         private final String method;
         private final String path;
 
+        /// Whose trace it is in where the server traces nothing.
+        public final Optional<String> parent;
+
         /// The trace that it is in.
         public final RequestTrace trace;
 
@@ -71,18 +74,21 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
         private Invocation served;
         private ServingException failure;
 
-        /// @param parent whose trace it is in where the server traces nothing
         private Entry(String id, String method, String path, RequestTrace trace, Optional<String> parent) {
             this.method = method;
             this.path = path;
             this.trace = trace;
+            this.parent = parent;
             trace.id(id);
             MDC.put(REQUEST_ID, id);
             trace.place().ifPresent(place -> MDC.put(SPAN_ID, place.spanId()));
-            trace.place()
-                    .map(RequestTrace.Place::traceId)
-                    .or(() -> parent.map(TraceParents::traceId))
-                    .ifPresent(traceId -> MDC.put(TRACE_ID, traceId));
+            traceParent().ifPresent(known -> MDC.put(TRACE_ID, known.split("-")[1]));
+        }
+
+        /// Where what the hooks call belongs: below the request's own span where the server traces, else
+        /// below its caller's.
+        public Optional<String> traceParent() {
+            return trace.place().map(RequestTrace.Place::traceParent).or(() -> parent);
         }
 
         /// Says which model has taken it in. Its name is on the log lines from now on.
@@ -120,12 +126,17 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
         ctx.attribute(INFERENCE_ID, inferenceId.orElse(requestId));
         Optional.ofNullable(ctx.header(TARGET_MODEL_HEADER))
                 .ifPresent(target -> MDC.put(TARGET_MODEL, CallerText.logged(target)));
-        TraceParents.w3c(ctx).ifPresent(parent -> ctx.header(TraceParents.HEADER, parent));
+        Headers.w3cTraceParent(ctx).ifPresent(own -> ctx.header(Headers.TRACE_PARENT, own));
+        var parent = Headers.traceParent(ctx);
         var method = ctx.method().name();
         var trace = untraced.contains(ctx.path())
                 ? RequestTrace.NONE
-                : tracing.begin(method, ctx.path(), ctx, TraceParents::header);
-        set(ctx, new Entry(requestId, method, ctx.path(), trace, TraceParents.of(ctx)));
+                : tracing.begin(
+                        method,
+                        ctx.path(),
+                        ctx,
+                        (asked, name) -> isParent(name) ? parent.orElse(null) : asked.header(name));
+        set(ctx, new Entry(requestId, method, ctx.path(), trace, parent));
     }
 
     /// Runs before a message of a socket, or of a stream of gRPC, is answered.
@@ -133,12 +144,12 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
     /// @param parent the trace that it is in
     public Entry beginMessage(String id, String path, Optional<String> parent) {
         MDC.clear();
-        var trace = tracing.begin(
-                "message",
-                path,
-                parent,
-                (known, name) -> name.equalsIgnoreCase(TraceParents.HEADER) ? known.orElse(null) : null);
+        var trace = tracing.begin("message", path, parent, (known, name) -> isParent(name) ? known.orElse(null) : null);
         return new Entry(id, "message", path, trace, parent);
+    }
+
+    private static boolean isParent(String header) {
+        return header.equalsIgnoreCase(Headers.TRACE_PARENT);
     }
 
     /// Runs after a message was answered.
@@ -199,12 +210,6 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
     /// What is said of a request from now on, while one of its messages is answered or after that.
     public static void set(Context ctx, Entry entry) {
         ctx.attribute(ENTRY, entry);
-    }
-
-    /// Where what the hooks call belongs: below the request's own span where the server traces, else
-    /// below its caller's.
-    public static Optional<String> traceParent(Context ctx) {
-        return of(ctx).trace.place().map(RequestTrace.Place::traceParent).or(() -> TraceParents.of(ctx));
     }
 
     private static void write(Entry entry, String route, int status, Duration total) {

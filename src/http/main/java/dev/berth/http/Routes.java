@@ -48,14 +48,14 @@ public final class Routes {
     private final Pace refusals = new Pace(TimeUnit.SECONDS.toNanos(1));
 
     private final ServerConfig config;
-    private final Serving serving;
+    private final NamedModels models;
     private final List<Protocol> on;
     private final List<Route> here;
     private final ServerParts parts;
 
-    public Routes(ServerConfig config, Serving serving, ServingMetrics metrics, Export tracing) {
+    public Routes(ServerConfig config, NamedModels models, ServingMetrics metrics, Export tracing) {
         this.config = config;
-        this.serving = serving;
+        this.models = models;
         this.on = on(config).toList();
         this.here = here(_ -> true);
         var requests = here(protocol -> protocol.claim() == Claim.ALL);
@@ -63,7 +63,7 @@ public final class Routes {
         var untraced = new HashSet<>(healthPaths());
         untraced.add(config.of(MetricsConfig.class).path());
         var log = new RequestLog(metrics, paths, tracing, untraced);
-        this.parts = new ServerParts(config, serving, metrics, log, paths, here);
+        this.parts = new ServerParts(config, models, metrics, log, paths, here);
     }
 
     /// Whether a path is one of the server's own, and so can't be the one of a setting.
@@ -123,7 +123,7 @@ public final class Routes {
                 .flatMap(protocol -> protocol.routes().stream())
                 .filter(route -> named.stream().noneMatch(route::isAt));
         return Stream.concat(named.stream(), others)
-                .filter(route -> route.isHere(serving.hasMany()))
+                .filter(route -> route.isHere(models.hasMany()))
                 .toList();
     }
 
@@ -141,7 +141,7 @@ public final class Routes {
 
     /// The paths of a server with another number of models, and of other servers.
     private Map<String, String> elsewhere() {
-        boolean hasMany = serving.hasMany();
+        boolean hasMany = models.hasMany();
         var elsewhere = new HashMap<String, String>();
         for (var protocol : on) {
             if (protocol.claim() != Claim.NONE) {
@@ -197,7 +197,7 @@ public final class Routes {
     /// A server that stops wants its clients to go elsewhere, and not to send their next request
     /// here.
     private void closeWhenStopping(Context ctx) {
-        if (serving.health().isStopping()) {
+        if (models.health().isStopping()) {
             ctx.header("Connection", "close");
         }
     }

@@ -11,7 +11,7 @@ import java.util.List;
 /// @param routes of the server, for OpenAPI's document
 public record ServerParts(
         ServerConfig config,
-        Serving serving,
+        NamedModels models,
         ServingMetrics metrics,
         RequestLog log,
         Paths paths,
@@ -22,17 +22,12 @@ public record ServerParts(
     }
 
     public Health health() {
-        return serving.health();
-    }
-
-    /// The models by name.
-    public NamedModels models() {
-        return new NamedModels(serving.models(), config.model().name());
+        return models.health();
     }
 
     /// Asks a model, in the hooks' own way or in a dialect.
     public Invocations invocations() {
-        return new Invocations(config, models());
+        return new Invocations(config, models);
     }
 
     /// Refuses what pages from elsewhere ask.

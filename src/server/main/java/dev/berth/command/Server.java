@@ -8,7 +8,7 @@ import dev.berth.config.ServerConfig;
 import dev.berth.engine.Machine;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
-import dev.berth.http.Serving;
+import dev.berth.http.NamedModels;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
@@ -124,7 +124,7 @@ public final class Server implements AutoCloseable {
         try {
             listening = new HttpServer(
                     config,
-                    new Serving(served, health),
+                    new NamedModels(served, health, config.model().name()),
                     metrics,
                     exports.stream().filter(Export::traces).findFirst().orElse(Export.NONE));
         } catch (RuntimeException e) {

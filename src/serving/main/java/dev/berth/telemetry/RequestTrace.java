@@ -11,11 +11,10 @@ public interface RequestTrace {
 
     /// Where the request is in its trace.
     ///
-    /// @param traceId 32 hexadecimal digits
     /// @param spanId 16 hexadecimal digits
-    /// @param traceParent both in the form of the header `traceparent`, for whatever the request
+    /// @param traceParent it and the trace in the form of the header `traceparent`, for whatever the request
     ///   calls
-    record Place(String traceId, String spanId, String traceParent) {}
+    record Place(String spanId, String traceParent) {}
 
     /// Nothing where the server traces nothing.
     default Optional<Place> place() {

@@ -25,6 +25,6 @@ public final class Desk implements Protocol {
     public Optional<Front> front(ServerParts parts) {
         var config = parts.config();
         return Optional.of(
-                new RuntimeApi(parts.serving().hasMany(), config.batching().timeout(), AsyncInvocations.of(config)));
+                new RuntimeApi(parts.models().hasMany(), config.batching().timeout(), AsyncInvocations.of(config)));
     }
 }

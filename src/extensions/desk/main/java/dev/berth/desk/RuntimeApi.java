@@ -5,7 +5,7 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.http.CallerText;
 import dev.berth.http.Front;
-import dev.berth.http.HeaderText;
+import dev.berth.http.Headers;
 import dev.berth.http.StreamedBody;
 import dev.berth.http.body.RequestBody;
 import dev.berth.http.body.Upload;
@@ -192,8 +192,8 @@ final class RuntimeApi extends Handler.Wrapper implements Front {
                             container(request, endpoint));
             var accepted = invocations.accept(URI.create(container), request.getHeaders()::get, payload);
             response.getHeaders()
-                    .put(PREFIX + "OutputLocation", HeaderText.written(accepted.output()))
-                    .put(PREFIX + "FailureLocation", HeaderText.written(accepted.failure()));
+                    .put(PREFIX + "OutputLocation", Headers.written(accepted.output()))
+                    .put(PREFIX + "FailureLocation", Headers.written(accepted.failure()));
             answer(response, HttpStatus.ACCEPTED_202, Map.of("InferenceId", accepted.inferenceId()), callback);
         } catch (ServingException e) {
             throw e.type() == ErrorType.PAYLOAD_TOO_LARGE ? tooLong(MOST_INLINE_BYTES + 1, MOST_INLINE_BYTES) : e;

@@ -5,7 +5,6 @@ import dev.berth.error.ErrorType;
 import dev.berth.http.ContainerContract;
 import dev.berth.http.ErrorForm;
 import dev.berth.http.Invocations;
-import dev.berth.http.ModelRequest;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.http.ServerParts;
@@ -58,16 +57,16 @@ public final class TaskClients implements Protocol {
 
     private static Handler handler(ClientPath path, ServerParts parts) {
         var invocations = parts.invocations();
-        return ctx -> invocations.ask(ctx, asked -> answer(path, invocations, asked));
+        return ctx -> invocations.ask(ctx, asked -> answer(path, asked));
     }
 
-    private static void answer(ClientPath path, Invocations invocations, ModelRequest asked) throws IOException {
+    private static void answer(ClientPath path, Invocations.Asked asked) throws IOException {
         var task = asked.visit().facts().task();
         var dialect = path.dialect(task).orElseThrow(() -> ErrorType.NOT_FOUND.because(path.refusal(task)));
         if (dialect.equals(Dialect.NONE)) {
-            invocations.answer(asked);
+            asked.answer();
         } else {
-            invocations.answer(asked, dialect, path::named);
+            asked.answer(dialect, path::named);
         }
     }
 }

@@ -3,6 +3,7 @@ package dev.berth.dialects;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.http.ErrorForm;
+import dev.berth.http.Invocations;
 import dev.berth.http.NamedModels;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
@@ -65,7 +66,7 @@ public final class TorchServe implements Protocol {
                     ctx,
                     () -> parts.models()
                             .target(path.get("name"), version.equals(FIRST_VERSION) ? NamedModels.VERSION : version),
-                    invocations::answer);
+                    Invocations.Asked::answer);
         };
     }
 

@@ -41,8 +41,7 @@ public final class VertexAndKserve implements Protocol {
         var invocations = parts.invocations();
         return ctx -> invocations.ask(ctx, asked -> {
             var facts = asked.visit().facts();
-            invocations.answer(
-                    asked, VertexDialect.of(facts.requestTypes(), facts.responseTypes()), VertexDialect::named);
+            asked.answer(VertexDialect.of(facts.requestTypes(), facts.responseTypes()), VertexDialect::named);
         });
     }
 }

@@ -8,10 +8,9 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.CallerText;
-import dev.berth.http.ModelRequest;
+import dev.berth.http.Invocations;
 import dev.berth.http.RequestLog;
 import dev.berth.http.ServerParts;
-import dev.berth.http.TraceParents;
 import dev.berth.http.body.RequestBody;
 import dev.berth.openinference.Inference.ModelInferRequest;
 import dev.berth.openinference.Inference.ModelStreamInferResponse;
@@ -32,13 +31,12 @@ record OpenInference(ServerParts parts) {
 
     void infer(Context ctx) throws Exception {
         var headerLength = headerLength(ctx);
-        var invocations = parts.invocations();
-        invocations.ask(ctx, asked -> {
+        parts.invocations().ask(ctx, asked -> {
             var messages = new JsonMessages(asked.model(), headerLength);
             var type = headerLength.isPresent() ? JsonMessages.BINARY : MediaType.JSON;
             var response = infer(asked, type, messages);
             messages.answered().ifPresent(length -> ctx.header(HEADER_LENGTH, Integer.toString(length)));
-            invocations.write(ctx, response);
+            asked.write(response);
         });
     }
 
@@ -50,7 +48,7 @@ record OpenInference(ServerParts parts) {
                 body -> invocations.ask(ctx, target(body), body, asked -> Grpc.answer(ctx, inferByGrpc(asked, false))));
     }
 
-    private byte[] inferByGrpc(ModelRequest asked, boolean inStream) throws IOException {
+    private static byte[] inferByGrpc(Invocations.Asked asked, boolean inStream) throws IOException {
         return infer(asked, Grpc.TYPE, new ProtobufMessages(asked.model(), inStream))
                 .body();
     }
@@ -63,7 +61,7 @@ record OpenInference(ServerParts parts) {
         var log = parts.log();
         Grpc.takeEach(ctx, parts, body -> {
             var id = "%s-%d".formatted(RequestLog.inferenceId(ctx), messages.incrementAndGet());
-            var entry = log.beginMessage(id, ctx.path(), TraceParents.of(ctx));
+            var entry = log.beginMessage(id, ctx.path(), call.parent);
             RequestLog.set(ctx, entry);
             try {
                 answerInStream(ctx, body);
@@ -88,8 +86,9 @@ record OpenInference(ServerParts parts) {
         }
     }
 
-    private InvocationResponse infer(ModelRequest asked, MediaType type, Messages messages) throws IOException {
-        return parts.invocations().askWhole(asked, type, type, new InferDialect(messages, asked.visit()));
+    private static InvocationResponse infer(Invocations.Asked asked, MediaType type, Messages messages)
+            throws IOException {
+        return asked.askWhole(type, type, new InferDialect(messages, asked.visit()));
     }
 
     /// The model's names stand at the beginning of a message that may be long, as all of protobuf's

@@ -2,7 +2,7 @@ package dev.berth.page;
 
 import dev.berth.command.SampleRequest;
 import dev.berth.hooks.MediaType;
-import dev.berth.http.Serving;
+import dev.berth.http.NamedModels;
 import dev.berth.serving.ModelFacts;
 import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.Served;
@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 /// The models that can be asked, as they are at the moment.
 ///
 /// @param directory of the artifact, where there is one model
-record Catalog(Serving serving, Path directory) {
+record Catalog(NamedModels models, Path directory) {
 
     /// A model.
     ///
@@ -59,17 +59,20 @@ record Catalog(Serving serving, Path directory) {
     }
 
     boolean hasMany() {
-        return serving.hasMany();
+        return models.hasMany();
     }
 
     /// By their names.
     List<Entry> list() {
-        var models = serving.models();
         return models
+                .served()
                 .many()
                 .map(ManyModels::list)
-                .orElseGet(
-                        () -> List.of(new ManyModels.Entry(Served.NAME, directory, Optional.empty(), models.problem())))
+                .orElseGet(() -> List.of(new ManyModels.Entry(
+                        Served.NAME,
+                        directory,
+                        Optional.empty(),
+                        models.served().problem())))
                 .stream()
                 .map(this::entry)
                 .toList();
@@ -99,7 +102,7 @@ record Catalog(Serving serving, Path directory) {
 
     /// Of two versions, either one's: they seldom differ in what they take.
     private Optional<ModelFacts> facts(String name) {
-        return serving.models().all().stream()
+        return models.served().all().stream()
                 .filter(model -> model.name().equals(name))
                 .flatMap(model -> model.facts().stream())
                 .findFirst();

@@ -48,7 +48,7 @@ final class Page {
     Page(ServerParts parts) {
         this.config = parts.config();
         this.routes = parts.routes();
-        this.catalog = new Catalog(parts.serving(), config.model().directory());
+        this.catalog = new Catalog(parts.models(), config.model().directory());
     }
 
     /// The page. Those who name types and not HTML among them get what clients of KServe's version 1

@@ -20,7 +20,6 @@ import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.StreamLimits;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.telemetry.RequestTrace;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -231,7 +230,7 @@ public final class Socket implements Session.Listener {
         var entry = parts.log().beginMessage(id, terms.handshake.path(), terms.handshake.traceParent());
         try (var visit = terms.model.get()) {
             entry.entered(visit.metrics());
-            entry.served(exchange(message, visit, id, entry.trace));
+            entry.served(exchange(message, visit, id, entry));
         } catch (ServingException e) {
             entry.failed(e);
             fail(e);
@@ -242,21 +241,19 @@ public final class Socket implements Session.Listener {
         }
     }
 
-    private Invocation exchange(Message message, ServedModel.Visit visit, String id, RequestTrace trace)
+    private Invocation exchange(Message message, ServedModel.Visit visit, String id, RequestLog.Entry entry)
             throws IOException {
         if (message.deadline.isOver()) {
             throw ErrorType.DEADLINE_EXCEEDED.because("the message's time ran out behind others of its socket");
         }
         visit.requireRoom(message.deadline);
         message.taken.add((long) LIKELY * message.bytes.size());
-        var request = request(message, visit, id)
-                .withTraceParent(
-                        trace.place().map(RequestTrace.Place::traceParent).or(terms.handshake::traceParent));
+        var request = request(message, visit, id).withTraceParent(entry.traceParent());
         var limits = new StreamLimits(
                 parts.config().of(StreamConfig.class).partTimeout(),
                 parts.config().of(StreamConfig.class).timeout(),
                 true);
-        var caller = new Caller(this::isClosed, RequestLog.context(), trace);
+        var caller = new Caller(this::isClosed, RequestLog.context(), entry.trace);
         var call = new Call(message.deadline, message.taken, caller, Optional.of(limits), Dialect.NONE);
         if (terms.session.isEmpty()) {
             return send(visit.invoke(request, call));

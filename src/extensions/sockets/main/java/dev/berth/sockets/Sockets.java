@@ -95,7 +95,7 @@ record Sockets(ServerParts parts) {
             throw noSocket(ctx, "that path answers no sockets");
         }
         var advice = parts.paths().advice(ctx.path());
-        if (advice.isPresent() || parts.serving().hasMany()) {
+        if (advice.isPresent() || parts.models().hasMany()) {
             throw ErrorType.NOT_FOUND.because("%s: no such path; %s"
                     .formatted(
                             CallerText.quoted(ctx.path()),
@@ -108,8 +108,7 @@ record Sockets(ServerParts parts) {
         var handshake = Invocations.request(
                 ctx,
                 InputStream.nullInputStream(),
-                Headers.contentType(
-                        Headers.of(ctx, "Content-Type"), visit.facts().requestTypes()),
+                Headers.contentType(ctx, visit.facts().requestTypes()),
                 Accept.choose(
                         Headers.of(ctx, "Accept"),
                         visit.facts().responseTypes(),

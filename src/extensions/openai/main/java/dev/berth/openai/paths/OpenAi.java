@@ -65,7 +65,7 @@ public final class OpenAi implements Protocol {
                         "%s: this model %s, or its hooks do not say so in openAiPaths(); POST /invocations asks it"
                                 .formatted(path, writes ? "writes no text" : "makes no embeddings"));
             }
-            invocations.answer(asked, List.of(MediaType.JSON), given(facts.responseTypes(), writes));
+            asked.answer(List.of(MediaType.JSON), given(facts.responseTypes(), writes));
         });
     }
 

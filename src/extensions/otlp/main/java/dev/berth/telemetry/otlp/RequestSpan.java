@@ -32,7 +32,6 @@ final class RequestSpan implements RequestTrace {
     public Optional<Place> place() {
         var own = span.getSpanContext();
         return Optional.of(new Place(
-                own.getTraceId(),
                 own.getSpanId(),
                 "00-%s-%s-%s"
                         .formatted(
