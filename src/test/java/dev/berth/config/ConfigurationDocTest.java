@@ -45,14 +45,14 @@ class ConfigurationDocTest {
         return """
     | flag | environment | value | default | meaning |
     |---|---|---|---|---|
-    """ + Settings.ALL.stream().map(ConfigurationDocTest::row).collect(joining());
+    """
+                + Configuration.SETTINGS.stream().map(ConfigurationDocTest::row).collect(joining());
     }
 
-    private static String row(Setting setting) {
+    private static String row(Setting<?> setting) {
         var flag = setting.flag().map("`%s`"::formatted).orElse("–");
         var variables = setting.variables().stream().map("`%s`"::formatted).collect(joining(", "));
         var value = setting.syntax().expected();
-        return "| %s | %s | %s | %s | %s |\n"
-                .formatted(flag, variables, value, setting.unset(), Settings.meaning(setting));
+        return "| %s | %s | %s | %s | %s |\n".formatted(flag, variables, value, setting.rule(), setting.meaning());
     }
 }

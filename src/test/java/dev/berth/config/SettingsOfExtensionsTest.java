@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.berth.http.Routes;
+import dev.berth.testing.TestCertificate;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -35,19 +37,55 @@ class SettingsOfExtensionsTest {
                         "runtime-api = true (default)",
                         "client-paths = true (default)",
                         "grpc-port = not set (default)");
-        var environment = Map.of(
+        var environment = new HashMap<>(Map.of(
                 "BERTH_PAGE", "false",
                 "BERTH_RUNTIME_API", "false",
                 "BERTH_CLIENT_PATHS", "false",
                 "BERTH_GRPC_PORT", "9000",
-                "AIP_PREDICT_ROUTE", "/predict");
+                "AIP_PREDICT_ROUTE", "/predict",
+                "BERTH_METRICS_FORMAT", "emf",
+                "BERTH_METRICS_INTERVAL_SECONDS", "10",
+                "BERTH_METRICS_DIMENSIONS", "EndpointName=demo, VariantName=AllTraffic"));
+        environment.putAll(Map.of(
+                "BERTH_ASYNC_OUTPUT", "s3://bucket/out",
+                "BERTH_ASYNC_FAILURES", "failures",
+                "BERTH_ASYNC_INPUT", "src",
+                "BERTH_ASYNC_CONCURRENCY", "2",
+                "BERTH_ASYNC_QUEUE", "7",
+                "AWS_ENDPOINT_URL_S3", "http://localhost:9000"));
         assertThat(shown(environment, Map.of()))
                 .contains(
                         "page = false (BERTH_PAGE)",
                         "runtime-api = false (BERTH_RUNTIME_API)",
                         "client-paths = false (BERTH_CLIENT_PATHS)",
                         "predict-route = /predict (AIP_PREDICT_ROUTE)",
-                        "grpc-port = 9000 (BERTH_GRPC_PORT)");
+                        "grpc-port = 9000 (BERTH_GRPC_PORT)",
+                        "metrics-format = emf (BERTH_METRICS_FORMAT)",
+                        "metrics-interval-seconds = 10 s (BERTH_METRICS_INTERVAL_SECONDS)",
+                        "metrics-dimensions = EndpointName=demo,VariantName=AllTraffic (BERTH_METRICS_DIMENSIONS)",
+                        "async-output = s3://bucket/out (BERTH_ASYNC_OUTPUT)",
+                        "async-failures = failures (BERTH_ASYNC_FAILURES)",
+                        "async-input = src (BERTH_ASYNC_INPUT)",
+                        "async-concurrency = 2 (BERTH_ASYNC_CONCURRENCY)",
+                        "async-queue = 7 (BERTH_ASYNC_QUEUE)",
+                        "s3-endpoint = http://localhost:9000 (AWS_ENDPOINT_URL_S3)");
+    }
+
+    @Test
+    void asynchronousInvocationsNeedAServerWithoutTls() throws Exception {
+        var certificate = TestCertificate.of("RSA", home);
+        var environment = Map.of(
+                "BERTH_TLS_CERTIFICATE",
+                        Files.writeString(home.resolve("server.crt"), certificate.pem())
+                                .toString(),
+                "BERTH_TLS_KEY",
+                        Files.writeString(home.resolve("server.key"), certificate.keyPem())
+                                .toString(),
+                "BERTH_ASYNC_OUTPUT", home.toString());
+        assertThat(problems(environment))
+                .singleElement()
+                .asString()
+                .startsWith("async-output: found it beside tls-certificate");
     }
 
     @Test
@@ -80,13 +118,17 @@ class SettingsOfExtensionsTest {
                 "AIP_PREDICT_ROUTE=/a/:b                            | AIP_PREDICT_ROUTE: found \"/a/:b\", expected a path of letters",
                 "AIP_PREDICT_ROUTE=/a SAGEMAKER_MULTI_MODEL=true    | AIP_PREDICT_ROUTE: found a server of many models, expected one model",
                 "BERTH_GRPC_PORT=8080                               | grpc-port: found 8080, which is the port of HTTP too; expected another",
+                "BERTH_METRICS_DIMENSIONS=EndpointName              | BERTH_METRICS_DIMENSIONS: found \"EndpointName\", expected at most 28 pairs such as EndpointName=demo",
+                "BERTH_METRICS_DIMENSIONS=model=a                   | metrics-dimensions: found model, expected another name",
+                "BERTH_OTLP_ENDPOINT=collector:4318                 | BERTH_OTLP_ENDPOINT: found \"collector:4318\", expected an address such as http://collector:4318",
+                "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=grpc            | OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: found grpc, expected http/protobuf, mostly at port 4318",
                 "BERTH_METRICS_PATH=/docs                           | metrics-path: found /docs, expected a path of its own",
                 "BERTH_METRICS_PATH=/openapi.json                   | metrics-path: found /openapi.json, expected a path of its own",
                 "BERTH_METRICS_PATH=/page/page.js                   | metrics-path: found /page/page.js, expected a path of its own"
             })
     void aSettingThatCannotBeIsAProblem(String said, String problem) {
         var variables = Arrays.stream(said.split(" "))
-                .map(each -> each.split("="))
+                .map(each -> each.split("=", 2))
                 .collect(Collectors.toMap(each -> each[0], each -> each[1]));
         assertThat(problems(variables)).singleElement().asString().startsWith(problem);
     }
@@ -114,8 +156,8 @@ class SettingsOfExtensionsTest {
     }
 
     private List<String> shown(Map<String, String> environment, Map<String, String> flags) {
-        return Configuration.read(environment, flags, home, Routes::has).effective().stream()
-                .map(Setting::toString)
+        return Configuration.read(environment, flags, home, Routes::has).config().effective().stream()
+                .map(Object::toString)
                 .toList();
     }
 

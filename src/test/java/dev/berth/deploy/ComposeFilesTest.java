@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.config.Configuration;
-import dev.berth.config.MetricsConfig;
+import dev.berth.config.HttpConfig;
+import dev.berth.config.MonitoringConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,10 +41,8 @@ class ComposeFilesTest {
     void prometheusAsksBerth() throws Exception {
         var config = Configuration.read(Map.of(), Map.of(), Path.of(".")).config();
         var job = read("prometheus.yaml").at("/scrape_configs/0");
-        assertThat(job.path("metrics_path").asText())
-                .isEqualTo(config.of(MetricsConfig.class).path());
-        assertThat(job.at("/static_configs/0/targets/0").asText())
-                .isEqualTo("berth:" + config.http().listen().port());
+        assertThat(job.path("metrics_path").asText()).isEqualTo(config.get(MonitoringConfig.METRICS_PATH));
+        assertThat(job.at("/static_configs/0/targets/0").asText()).isEqualTo("berth:" + config.get(HttpConfig.PORT));
         assertThat(read("compose.yaml").path("services").has("berth")).isTrue();
     }
 

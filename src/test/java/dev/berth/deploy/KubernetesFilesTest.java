@@ -13,6 +13,7 @@ import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
 import dev.berth.config.Configuration;
 import dev.berth.config.HttpConfig;
+import dev.berth.config.ServerConfig;
 import dev.berth.testing.TestServer;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.file.Files;
@@ -121,15 +122,19 @@ class KubernetesFilesTest {
 
     @Test
     void aPodHasTimeToDrain() throws Exception {
-        var config = config(container()).shutdown();
+        var config = config(container());
         var pod = deployment().at("/spec/template/spec");
-        assertThat(config.lameDuck()).isPositive();
+        assertThat(config.get(HttpConfig.LAME_DUCK)).isPositive();
         assertThat(Duration.ofSeconds(pod.path("terminationGracePeriodSeconds").asLong()))
-                .isGreaterThanOrEqualTo(config.lameDuck().plus(config.drain()).plusSeconds(5));
+                .isGreaterThanOrEqualTo(config.get(HttpConfig.LAME_DUCK)
+                        .plus(config.get(HttpConfig.DRAIN))
+                        .plusSeconds(5));
         // KServe has the grace period of Kubernetes.
-        var kserve =
-                config(read(Files.readString(RUNTIME)).at("/spec/containers/0")).shutdown();
-        assertThat(kserve.lameDuck().plus(kserve.drain()).plusSeconds(5)).isLessThanOrEqualTo(Duration.ofSeconds(30));
+        var kserve = config(read(Files.readString(RUNTIME)).at("/spec/containers/0"));
+        assertThat(kserve.get(HttpConfig.LAME_DUCK)
+                        .plus(kserve.get(HttpConfig.DRAIN))
+                        .plusSeconds(5))
+                .isLessThanOrEqualTo(Duration.ofSeconds(30));
     }
 
     @Test
@@ -149,7 +154,7 @@ class KubernetesFilesTest {
                 assertThat(container.path(probe).at("/httpGet/port").asText()).isIn("http", "8080");
             }
             assertThat(container.at("/ports/0/containerPort").asInt())
-                    .isEqualTo(config(container).listen().port());
+                    .isEqualTo(config(container).get(HttpConfig.PORT));
         }
     }
 
@@ -264,10 +269,10 @@ class KubernetesFilesTest {
                         .toList());
     }
 
-    private static HttpConfig config(JsonNode container) {
+    private static ServerConfig config(JsonNode container) {
         var variables = variables(container);
         variables.remove("BERTH_MODEL_DIR"); // a directory of the container
-        return Configuration.read(variables, Map.of(), Path.of(".")).config().http();
+        return Configuration.read(variables, Map.of(), Path.of(".")).config();
     }
 
     private static Map<String, String> variables(JsonNode container) {

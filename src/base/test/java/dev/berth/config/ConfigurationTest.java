@@ -3,21 +3,15 @@ package dev.berth.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.berth.content.BatchStrategy;
-import dev.berth.hooks.CpuProfile;
-import dev.berth.hooks.MediaType;
 import dev.berth.http.Routes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,9 +35,9 @@ class ConfigurationTest {
     @Test
     @Tag("BAT-05")
     void nothing_set_gives_the_defaults() {
-        assertThat(Configuration.read(Map.of(), Map.of(), home).effective())
+        assertThat(read(Map.of()).effective())
                 .filteredOn(setting -> !setting.isChosen())
-                .map(Setting::toString)
+                .map(Object::toString)
                 .contains(
                         "port = 8080 (default)",
                         "max-payload-mb = 100 MiB (default)",
@@ -55,139 +49,30 @@ class ConfigurationTest {
     }
 
     @Test
-    void every_setting_can_be_set() throws IOException {
-        var model = Files.createDirectory(home.resolve("other"));
-        var library = Files.createFile(home.resolve("libops.so"));
-        var environment = new HashMap<>(Map.of(
-                "SAGEMAKER_BIND_TO_PORT", "9123",
-                "BERTH_HOST", "localhost",
-                "BERTH_MODEL_DIR", model.toString(),
-                "SAGEMAKER_PROGRAM", "Answers.java",
-                "INSTANCE_TYPE", "inf2",
-                "SAGEMAKER_MODEL_SERVER_WORKERS", "2",
-                "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "90",
-                "SAGEMAKER_MAX_PAYLOAD_IN_MB", "6",
-                "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", "text/csv; header=absent"));
-        environment.putAll(Map.of(
-                "SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD",
-                "SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", "8",
-                "BERTH_EXECUTION_PARAMETERS", "local-mode",
-                "BERTH_BAD_RECORDS", "keep",
-                "BERTH_TRAILING_NEWLINE", "true"));
-        environment.putAll(Map.of(
-                "BERTH_CPU_PROFILE", "throughput",
-                "BERTH_STUCK_SECONDS", "30",
-                "BERTH_NEURON_CORES", "1",
-                "BERTH_EXTRA_LIBRARIES", library.toString()));
-        environment.putAll(Map.of(
-                "BERTH_QUEUE_CAPACITY", "50",
-                "BERTH_MAX_BATCH_SIZE", "16",
-                "BERTH_MAX_BATCH_TOKENS", "4096",
-                "BERTH_MAX_BATCH_DELAY_MS", "5",
-                "BERTH_METRICS_PATH", "/server/metrics",
-                "BERTH_DRAIN_SECONDS", "3",
-                "BERTH_LAME_DUCK_SECONDS", "4"));
-        environment.putAll(Map.of(
-                "BERTH_TARGET_DELAY_MS", "150",
-                "BERTH_LOAD_TIMEOUT_SECONDS", "120",
-                "BERTH_MAX_CONNECTIONS", "500",
-                "BERTH_MAX_CONNECTIONS_PER_ADDRESS", "20",
-                "BERTH_MODEL_NAME", "answers",
-                "SAGEMAKER_CONTAINER_LOG_LEVEL", "10",
-                "BERTH_LOG_FORMAT", "json",
-                "AIP_HEALTH_ROUTE", "/health"));
-        environment.putAll(Map.of(
-                "BERTH_METRICS_ALIASES", "vllm",
-                "BERTH_STREAM_PART_TIMEOUT", "7",
-                "BERTH_STREAM_TIMEOUT", "70",
-                "BERTH_MAX_SESSIONS", "9",
-                "BERTH_SESSION_MEMORY_MB", "8",
-                "BERTH_COMPRESSION", "true"));
-
-        var config = read(environment);
-        assertThat(config.http().listen())
-                .isEqualTo(new HttpConfig.Listen(
-                        "localhost", 9123, OptionalInt.of(500), OptionalInt.of(20), Optional.empty()));
-        assertThat(config.http())
-                .returns(6L * 1024 * 1024, HttpConfig::maxPayloadBytes)
-                .returns(new MediaType("text", "csv", Map.of("header", "absent")), HttpConfig::defaultAccept)
-                .returns(Optional.of("/health"), HttpConfig::healthRoute)
-                .returns(true, HttpConfig::compression)
-                .returns(new HttpConfig.Shutdown(Duration.ofSeconds(4), Duration.ofSeconds(3)), HttpConfig::shutdown);
-        assertThat(config.model())
-                .returns(model, ModelConfig::directory)
-                .returns("answers", ModelConfig::name)
-                .returns(Optional.of("Answers.java"), ModelConfig::program)
-                .returns(
-                        new ModelConfig.Hardware(
-                                Optional.of("inf2"),
-                                OptionalInt.of(2),
-                                CpuProfile.THROUGHPUT,
-                                OptionalInt.of(1),
-                                List.of(library)),
-                        ModelConfig::hardware);
-        assertThat(config.multiModel().loadTimeout()).hasSeconds(120);
-        assertThat(config.batching())
-                .isEqualTo(new BatchingConfig(
-                        50,
-                        new BatchingConfig.Batches(OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5)),
-                        Duration.ofMillis(150),
-                        Duration.ofSeconds(90),
-                        Duration.ofSeconds(30)));
-        assertThat(config.transform())
-                .isEqualTo(new TransformConfig(
-                        false,
-                        TransformConfig.ExecutionParameters.LOCAL_MODE,
-                        new TransformConfig.OfJob(
-                                OptionalInt.of(8), Optional.of(BatchStrategy.SINGLE_RECORD), OptionalInt.of(6)),
-                        true,
-                        true));
-        assertThat(config.parts().values())
-                .contains(
-                        new StreamConfig(Duration.ofSeconds(7), Duration.ofSeconds(70)),
-                        new SessionConfig(9, Optional.of(8L << 20)),
-                        new LogConfig(LogConfig.Level.DEBUG, LogConfig.Format.JSON),
-                        new MetricsConfig("/server/metrics", MetricsConfig.Aliases.VLLM));
-    }
-
-    @Test
-    void the_artifact_of_vertex_or_of_the_hub_is_a_directory() throws IOException {
-        var mounted = Files.createDirectory(home.resolve("mounted"));
-        assertThat(read(Map.of("AIP_STORAGE_URI", mounted.toString())).model().directory())
-                .isEqualTo(mounted);
-        assertThat(read(Map.of("AIP_STORAGE_URI", "file://" + mounted)).model().directory())
-                .isEqualTo(mounted);
-        assertThat(read(Map.of("AIP_STORAGE_URI", "gs://bucket/model", "BERTH_MODEL_DIR", mounted.toString()))
-                        .model()
-                        .directory())
-                .isEqualTo(mounted);
-        assertThat(read(Map.of("HF_MODEL_ID", mounted.toString())).model().directory())
-                .isEqualTo(mounted);
-    }
-
-    @Test
     void nothing_said_and_nothing_mounted_is_the_sample() throws IOException {
         var base = Files.createDirectories(home.resolve("ml"));
         var environment = Map.of("SAGEMAKER_BASE_DIR", base.toString());
         var sample = Files.createDirectories(home.resolve("model-artifact"));
-        assertThat(Configuration.flagsOfTheSample(environment, home)).isEmpty();
-        var mounted = Files.createDirectories(base.resolve("model"));
-        assertThat(Configuration.flagsOfTheSample(environment, home))
-                .isEqualTo(Map.of("--model-dir", sample.toString()));
-        assertThat(Configuration.flagsOfTheSample(
-                        Map.of("SAGEMAKER_BASE_DIR", base.toString(), "BERTH_MODEL_DIR", base.toString()), home))
+        assertThat(ModelConfig.flagsOfTheSample(new Platform(environment, home)))
                 .isEmpty();
-        assertThat(Configuration.flagsOfTheSample(
-                        Map.of("SAGEMAKER_BASE_DIR", base.toString(), "SAGEMAKER_MULTI_MODEL", "true"), home))
+        var mounted = Files.createDirectories(base.resolve("model"));
+        assertThat(ModelConfig.flagsOfTheSample(new Platform(environment, home)))
+                .isEqualTo(Map.of("--model-dir", sample.toString()));
+        assertThat(ModelConfig.flagsOfTheSample(new Platform(
+                        Map.of("SAGEMAKER_BASE_DIR", base.toString(), "BERTH_MODEL_DIR", base.toString()), home)))
+                .isEmpty();
+        assertThat(ModelConfig.flagsOfTheSample(new Platform(
+                        Map.of("SAGEMAKER_BASE_DIR", base.toString(), "SAGEMAKER_MULTI_MODEL", "true"), home)))
                 .isEmpty();
         Files.writeString(mounted.resolve("model.pt"), "");
-        assertThat(Configuration.flagsOfTheSample(environment, home)).isEmpty();
+        assertThat(ModelConfig.flagsOfTheSample(new Platform(environment, home)))
+                .isEmpty();
     }
 
     @Test
     void an_empty_value_counts_as_unset() {
-        assertThat(read(Map.of("SAGEMAKER_BIND_TO_PORT", " ", "INSTANCE_TYPE", "")))
-                .isEqualTo(read(Map.of()));
+        assertThat(shown(Map.of("SAGEMAKER_BIND_TO_PORT", " ", "INSTANCE_TYPE", "")))
+                .isEqualTo(shown(Map.of()));
     }
 
     /// The first of a setting's variables wins, and a flag over all of them.
@@ -220,11 +105,49 @@ class ConfigurationTest {
                 "NEURON_RT_VISIBLE_CORES=0,2-3                              | neuron-cores = 3 (NEURON_RT_VISIBLE_CORES)",
                 "NEURON_RT_NUM_CORES=8 BERTH_NEURON_CORES=2                 | neuron-cores = 8 (NEURON_RT_NUM_CORES)",
                 "BERTH_NEURON_CORES=2                                       | neuron-cores = 2 (BERTH_NEURON_CORES)",
+                "BERTH_HOST=localhost                                        | host = localhost (BERTH_HOST)",
+                "SAGEMAKER_PROGRAM=Answers.java                              | program = Answers.java (SAGEMAKER_PROGRAM)",
+                "INSTANCE_TYPE=inf2                                          | instance-type = inf2 (INSTANCE_TYPE)",
+                "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT=text/csv;header=absent | default-accept = text/csv; header=absent (SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT)",
+                "SAGEMAKER_BATCH_STRATEGY=SINGLE_RECORD                      | batch-strategy = SINGLE_RECORD (SAGEMAKER_BATCH_STRATEGY)",
+                "SAGEMAKER_MAX_CONCURRENT_TRANSFORMS=8                       | max-concurrent-transforms = 8 (SAGEMAKER_MAX_CONCURRENT_TRANSFORMS)",
+                "BERTH_EXECUTION_PARAMETERS=local-mode                       | execution-parameters = local-mode (BERTH_EXECUTION_PARAMETERS)",
+                "BERTH_BAD_RECORDS=keep                                      | bad-records = keep (BERTH_BAD_RECORDS)",
+                "BERTH_TRAILING_NEWLINE=true                                 | trailing-newline = true (BERTH_TRAILING_NEWLINE)",
+                "BERTH_CPU_PROFILE=throughput                                | cpu-profile = throughput (BERTH_CPU_PROFILE)",
+                "BERTH_STUCK_SECONDS=30                                      | stuck-seconds = 30 s (BERTH_STUCK_SECONDS)",
+                "BERTH_QUEUE_CAPACITY=50                                     | queue-capacity = 50 (BERTH_QUEUE_CAPACITY)",
+                "BERTH_MAX_BATCH_TOKENS=4096                                 | max-batch-tokens = 4096 (BERTH_MAX_BATCH_TOKENS)",
+                "BERTH_MAX_BATCH_DELAY_MS=5                                  | max-batch-delay-ms = 5 ms (BERTH_MAX_BATCH_DELAY_MS)",
+                "BERTH_METRICS_PATH=/server/metrics                          | metrics-path = /server/metrics (BERTH_METRICS_PATH)",
+                "BERTH_DRAIN_SECONDS=3                                       | drain-seconds = 3 s (BERTH_DRAIN_SECONDS)",
+                "BERTH_LAME_DUCK_SECONDS=4                                   | lame-duck-seconds = 4 s (BERTH_LAME_DUCK_SECONDS)",
+                "BERTH_TARGET_DELAY_MS=150                                   | target-delay-ms = 150 ms (BERTH_TARGET_DELAY_MS)",
+                "BERTH_LOAD_TIMEOUT_SECONDS=120                              | load-timeout-seconds = 120 s (BERTH_LOAD_TIMEOUT_SECONDS)",
+                "BERTH_MAX_CONNECTIONS=500                                   | max-connections = 500 (BERTH_MAX_CONNECTIONS)",
+                "BERTH_MAX_CONNECTIONS_PER_ADDRESS=20                        | max-connections-per-address = 20 (BERTH_MAX_CONNECTIONS_PER_ADDRESS)",
+                "BERTH_MODEL_NAME=answers                                    | model-name = answers (BERTH_MODEL_NAME)",
+                "BERTH_LOG_FORMAT=json                                       | log-format = json (BERTH_LOG_FORMAT)",
+                "AIP_HEALTH_ROUTE=/health                                    | health-route = /health (AIP_HEALTH_ROUTE)",
+                "BERTH_METRICS_ALIASES=vllm                                  | metrics-aliases = vllm (BERTH_METRICS_ALIASES)",
+                "BERTH_STREAM_PART_TIMEOUT=7                                 | stream-part-timeout = 7 s (BERTH_STREAM_PART_TIMEOUT)",
+                "BERTH_STREAM_TIMEOUT=70                                     | stream-timeout = 70 s (BERTH_STREAM_TIMEOUT)",
+                "BERTH_MAX_SESSIONS=9                                        | max-sessions = 9 (BERTH_MAX_SESSIONS)",
+                "BERTH_SESSION_MEMORY_MB=8                                   | session-memory-mb = 8 MiB (BERTH_SESSION_MEMORY_MB)",
+                "BERTH_COMPRESSION=true                                      | compression = true (BERTH_COMPRESSION)",
+                "BERTH_MODEL_DIR=HOME                                        | model-dir = HOME (BERTH_MODEL_DIR)",
+                "AIP_STORAGE_URI=HOME                                        | model-dir = HOME (AIP_STORAGE_URI)",
+                "AIP_STORAGE_URI=file://HOME                                 | model-dir = HOME (AIP_STORAGE_URI)",
+                "HF_MODEL_ID=HOME                                            | model-dir = HOME (HF_MODEL_ID)",
+                "BERTH_MODELS=HOME                                           | models = HOME (BERTH_MODELS)",
+                "BERTH_MODELS=HOME BERTH_LOAD_MODELS=start                   | load-models = start (BERTH_LOAD_MODELS)",
+                "BERTH_MODELS=HOME BERTH_MODELS_MEMORY=2000                  | models-memory = 2000 MB (BERTH_MODELS_MEMORY)",
+                "AIP_STORAGE_URI=gs://bucket/model BERTH_MODEL_DIR=HOME      | model-dir = HOME (BERTH_MODEL_DIR)",
                 "BERTH_WATCH=true SAGEMAKER_BATCH=false                     | watch = true (BERTH_WATCH)",
                 "--watch=true                                               | watch = true (flag --watch)"
             })
     void what_is_said_holds_and_is_shown_with_its_origin(String said, String shown) {
-        assertThat(effective(said)).contains(shown);
+        assertThat(effective(said)).contains(shown.replace("HOME", home.toString()));
     }
 
     @ParameterizedTest
@@ -246,36 +169,23 @@ class ConfigurationTest {
     void extra_libraries_are_files_that_exist() throws IOException {
         var one = Files.createFile(home.resolve("libone.so"));
         var two = Files.createFile(home.resolve("libtwo.so"));
-        assertThat(read(Map.of("BERTH_EXTRA_LIBRARIES", one + ", " + two))
-                        .model()
-                        .hardware()
-                        .extraLibraries())
-                .containsExactly(one, two);
-        assertThat(read(Map.of("NEURON_RT_NUM_CORES", "0")).model().hardware().neuronCores())
-                .as("all")
-                .isEmpty();
+        assertThat(shown(Map.of("BERTH_EXTRA_LIBRARIES", one + ", " + two)))
+                .contains("extra-libraries = %s,%s (BERTH_EXTRA_LIBRARIES)".formatted(one, two));
     }
 
     @Test
     void the_mounted_model_goes_before_the_sample() throws IOException {
         var mounted = Files.createDirectories(home.resolve("opt/model"));
         var config = read(Map.of("SAGEMAKER_BASE_DIR", home.resolve("opt").toString()));
-        assertThat(config.model().directory()).isEqualTo(mounted);
+        assertThat(config.get(ModelConfig.MODEL_DIR)).isEqualTo(mounted);
     }
 
     @Test
     void a_directory_of_models_needs_no_other_model() throws IOException {
         Files.delete(home.resolve("model-artifact"));
         var models = Files.createDirectory(home.resolve("models"));
-        var environment =
-                Map.of("BERTH_MODELS", models.toString(), "BERTH_LOAD_MODELS", "start", "BERTH_MODELS_MEMORY", "2000");
-        assertThat(read(environment).multiModel())
-                .isEqualTo(new MultiModelConfig(
-                        true,
-                        Optional.of(models),
-                        MultiModelConfig.Load.START,
-                        OptionalLong.of(2000L << 20),
-                        Duration.ofMinutes(6)));
+        assertThat(ModelConfig.areMany(read(Map.of("BERTH_MODELS", models.toString()))))
+                .isTrue();
     }
 
     @Test
@@ -411,8 +321,7 @@ class ConfigurationTest {
         "SERVING_PORT, tcp://10.96.10.8:80"
     })
     void a_link_to_a_service_is_no_setting(String name, String value) {
-        assertThat(Configuration.read(Map.of(name, value), Map.of(), home))
-                .hasToString(Configuration.read(Map.of(), Map.of(), home).toString());
+        assertThat(shown(Map.of(name, value))).isEqualTo(shown(Map.of()));
     }
 
     @Test
@@ -422,7 +331,7 @@ class ConfigurationTest {
         IntStream.range(0, 50).forEach(i -> environment.put("SAGEMAKER_UNKNOWN_" + i, "x"));
         IntStream.range(0, 50).forEach(i -> environment.put("SM_UNKNOWN_" + i, "x"));
         var configuration = Configuration.read(environment, Map.of(), home);
-        assertThat(configuration.config()).isEqualTo(read(Map.of()));
+        assertThat(configuration.config().effective()).noneMatch(Setting.Value::isChosen);
         assertThat(configuration.warnings()).isEmpty();
     }
 
@@ -445,9 +354,6 @@ class ConfigurationTest {
                         "OPTION_ENGINE, OPTION_ROLLING_BATCH: no effect here; of DJL Serving's models;"
                                 + " model.json describes a model, --instance-type, --workers and --max-batch-size"
                                 + " how it is run");
-        assertThat(configuration.config().model().hardware().workers()).hasValue(3);
-        assertThat(configuration.config().batching().timeout()).isEqualTo(Duration.ofMinutes(2));
-        assertThat(configuration.config().http().maxPayloadBytes()).isEqualTo(1 << 20);
     }
 
     @Test
@@ -459,18 +365,11 @@ class ConfigurationTest {
     }
 
     @Test
-    void every_setting_is_read() {
-        assertThat(Configuration.read(Map.of(), Map.of(), home).effective())
-                .map(Setting::name)
-                .containsExactlyElementsOf(
-                        Settings.ALL.stream().map(Setting::name).toList());
-    }
-
-    @Test
     void nothing_but_the_known_settings_is_ever_shown() {
         var environment = Map.of("AWS_SECRET_ACCESS_KEY", "hunter2", "SAGEMAKER_BATCHH", "hunter2");
         var configuration = Configuration.read(environment, Map.of(), home);
-        assertThat(configuration.toString()).doesNotContain("hunter2");
+        assertThat(configuration.config().effective().toString() + configuration.warnings())
+                .doesNotContain("hunter2");
     }
 
     @ParameterizedTest
@@ -479,7 +378,7 @@ class ConfigurationTest {
     void a_multi_model_endpoint_needs_no_model(String value) {
         var environment = Map.of("SAGEMAKER_MULTI_MODEL", value);
         var nothingMounted = Configuration.read(environment, Map.of(), home.resolve("none"));
-        assertThat(nothingMounted.config().multiModel().enabled()).isTrue();
+        assertThat(ModelConfig.areMany(nothingMounted.config())).isTrue();
         assertThat(nothingMounted.warnings()).isEmpty();
     }
 
@@ -489,14 +388,20 @@ class ConfigurationTest {
         var flags = new HashMap<>(all);
         flags.keySet().removeIf(name -> !name.startsWith("--"));
         all.keySet().removeAll(flags.keySet());
-        return Configuration.read(all, flags, home).effective().stream()
-                .map(Setting::toString)
-                .toList();
+        return shown(Configuration.read(all, flags, home).config());
+    }
+
+    private List<String> shown(Map<String, String> environment) {
+        return shown(read(environment));
+    }
+
+    private static List<String> shown(ServerConfig config) {
+        return config.effective().stream().map(Object::toString).toList();
     }
 
     private Map<String, String> variables(String said) {
         return Arrays.stream(said.replace("HOME", home.toString()).split(" "))
-                .map(each -> each.split("="))
+                .map(each -> each.split("=", 2))
                 .collect(Collectors.toMap(each -> each[0], each -> each[1]));
     }
 

@@ -28,7 +28,7 @@ class MigrateDocTest {
 
     @Test
     void theSettingsOfOtherServersAreThere() {
-        var known = Settings.ALL.stream()
+        var known = Configuration.SETTINGS.stream()
                 .flatMap(setting -> setting.variables().stream())
                 .filter(name -> name.matches("(SAGEMAKER_(TS|MODEL_SERVER)|TS|MMS|SERVING|HF)_.*"))
                 .toList();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.config.Configuration;
+import dev.berth.config.ServingConfig;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.net.http.HttpResponse;
@@ -224,7 +225,7 @@ class BatchTransformTest {
         var longest = Duration.ofHours(1);
         var config = Configuration.read(Map.of("SAGEMAKER_BATCH", "True"), Map.of(), Path.of("."))
                 .config();
-        assertThat(config.batching().timeout()).isEqualTo(longest);
+        assertThat(config.get(ServingConfig.TIMEOUT)).isEqualTo(longest);
         assertThat(Invocations.idle(config)).isGreaterThan(longest);
     }
 

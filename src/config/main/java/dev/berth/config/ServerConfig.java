@@ -1,44 +1,60 @@
 package dev.berth.config;
 
-import java.nio.file.Path;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.SequencedMap;
+import java.util.function.Consumer;
 
-/// All that the server was told, one record for each part of it.
-///
-/// @param parts the others by their class: sessions, logs and the like, and those of the extensions
-public record ServerConfig(
-        HttpConfig http,
-        ModelConfig model,
-        MultiModelConfig multiModel,
-        BatchingConfig batching,
-        TransformConfig transform,
-        Map<Class<?>, Record> parts) {
+/// What holds of settings: of all, or of those that a command asks for. Immutable.
+public final class ServerConfig {
 
-    static ServerConfig read(Reading reading, Path home) {
-        return new ServerConfig(
-                HttpConfig.read(reading),
-                ModelConfig.read(reading, home),
-                MultiModelConfig.read(reading),
-                BatchingConfig.read(reading),
-                TransformConfig.read(reading),
-                Stream.concat(
-                                Stream.of(
-                                        StreamConfig.read(reading),
-                                        SessionConfig.read(reading),
-                                        PlatformConfig.of(reading.environment()),
-                                        LogConfig.read(reading),
-                                        MetricsConfig.read(reading)),
-                                ExtensionSettings.ALL.stream().map(extension -> extension.read(reading)))
-                        .collect(Collectors.toUnmodifiableMap(Record::getClass, Function.identity())));
+    private final Platform platform;
+    private final SequencedMap<String, Setting.Value<?>> values = new LinkedHashMap<>();
+
+    /// Reads some settings. A flag wins over the environment; an empty value counts as unset.
+    ///
+    /// @param flags the text of each flag given, by its name with the dashes
+    /// @param problem takes what is wrong with a value, in one line
+    public ServerConfig(
+            Collection<? extends Setting<?>> settings,
+            Platform platform,
+            Map<String, String> flags,
+            Consumer<String> problem) {
+        this.platform = platform;
+        settings.forEach(setting -> values.put(setting.name(), setting.read(platform, flags, problem)));
     }
 
-    /// One of the other parts.
-    ///
-    /// @param type of the record: one of this package, or what an [ExtensionSettings] reads
-    public <T extends Record> T of(Class<T> type) {
-        return type.cast(parts.get(type));
+    /// A setting that always has a value.
+    public <T> T get(Setting<T> setting) {
+        return find(setting).orElseThrow();
+    }
+
+    /// One that may stay open.
+    @SuppressWarnings("unchecked") // Whatever reads it, a name has one syntax.
+    public <T> Optional<T> find(Setting<T> setting) {
+        return (Optional<T>) values.get(setting.name()).value();
+    }
+
+    /// A number that may stay open.
+    public OptionalInt number(Setting<Integer> setting) {
+        return find(setting).map(OptionalInt::of).orElseGet(OptionalInt::empty);
+    }
+
+    /// Whether anybody has chosen this, rightly or wrongly.
+    public boolean isChosen(Setting<?> setting) {
+        return values.get(setting.name()).isChosen();
+    }
+
+    public Platform platform() {
+        return platform;
+    }
+
+    /// Every setting as it holds, in the order in which they were read.
+    public List<Setting.Value<?>> effective() {
+        return List.copyOf(values.values());
     }
 }

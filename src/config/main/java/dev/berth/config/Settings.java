@@ -1,44 +1,55 @@
 package dev.berth.config;
 
-import java.nio.file.Path;
-import java.util.Arrays;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
+import java.util.Optional;
+import java.util.Properties;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
-/// Every setting there is, as the records of [ServerConfig] declare it while they read it. `--help`
-/// and `docs/configuration.md` come from this list. A start does without it.
+/// Makes the settings of a group, and lists them as they were made. That is the order of `--help` and of
+/// `docs/configuration.md`.
 public final class Settings {
 
-    /// In the order in which they are read.
-    public static final List<Setting> ALL = all();
+    private final Properties texts = new Properties();
+    private final List<Setting<?>> all = new ArrayList<>();
 
-    /// Those that say which model is served on what.
-    public static final List<Setting> OF_THE_MODEL =
-            named("program instance-type workers cpu-profile neuron-cores extra-libraries max-batch-size"
-                    + " max-batch-tokens log-level");
-
-    private Settings() {}
-
-    private static List<Setting> all() {
-        var reading = Configuration.reading(Map.of(), Map.of(), _ -> false);
-        ServerConfig.read(reading, Path.of(""));
-        return reading.settings();
+    /// @param group beside which `settings.properties` is
+    public Settings(Class<?> group) {
+        try (var in = group.getResourceAsStream("settings.properties")) {
+            texts.load(new InputStreamReader(in, StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
-    /// What a setting is for: one line, for `--help` and the documentation.
-    public static String meaning(Setting setting) {
-        return Objects.requireNonNull(Configuration.TEXTS.getProperty(setting.name()), setting.name());
+    List<Setting<?>> all() {
+        return all;
     }
 
-    /// @param names with spaces between them
-    public static List<Setting> named(String names) {
-        var byName = ALL.stream().collect(Collectors.toMap(Setting::name, Function.identity()));
-        return Arrays.stream(names.split(" "))
-                .map(byName::get)
-                .map(Objects::requireNonNull)
-                .toList();
+    /// A setting whose default, where it has one, stands in `settings.properties` too.
+    public <T> Setting<T> of(String name, Syntax<T> syntax) {
+        var unset = Optional.ofNullable(texts.getProperty(name + ".default"))
+                .map(text -> syntax.read(text).orElseThrow());
+        return add(name, syntax, _ -> unset);
+    }
+
+    /// One whose default depends on where the process runs.
+    public <T> Setting<T> of(String name, Syntax<T> syntax, Function<Platform, T> unset) {
+        return add(name, syntax, unset.andThen(Optional::of));
+    }
+
+    /// One for people who try a server: by default true, and false where a platform runs it.
+    public Setting<Boolean> atDesk(String name) {
+        return of(name, Syntax.trueOrFalse(), platform -> !platform.isAny());
+    }
+
+    private <T> Setting<T> add(String name, Syntax<T> syntax, Function<Platform, Optional<T>> unset) {
+        var setting = new Setting<>(name, syntax, unset, texts);
+        all.add(setting);
+        return setting;
     }
 }

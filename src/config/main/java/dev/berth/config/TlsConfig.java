@@ -1,7 +1,9 @@
 package dev.berth.config;
 
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -17,8 +19,9 @@ import java.security.spec.InvalidKeySpecException;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.regex.Pattern;
 
 /// With what the server proves who it is, in PEM files, as cert-manager and Let's Encrypt write
@@ -35,24 +38,6 @@ public record TlsConfig(Path certificate, Path key) {
 
     /// By the kind of key, where it has another name.
     private static final Map<String, String> SIGNATURES = Map.of("RSA", "SHA256withRSA", "EC", "SHA256withECDSA");
-
-    static Optional<TlsConfig> read(Reading reading) {
-        var file = new Syntax<>("<file>", "a file that exists", Path::of).where(Files::isRegularFile);
-        var certificate = reading.optional("--tls-certificate", file);
-        var key = reading.optional("--tls-key", file);
-        if (reading.isSet("tls-certificate") != reading.isSet("tls-key")) {
-            reading.problem("tls-certificate, tls-key: found one of them, expected both or none");
-        }
-        var tls = certificate.flatMap(chain -> key.map(secret -> new TlsConfig(chain, secret)));
-        tls.ifPresent(files -> {
-            try {
-                files.load();
-            } catch (GeneralSecurityException e) {
-                reading.problem(e.getMessage());
-            }
-        });
-        return tls;
-    }
 
     /// Reads the files.
     ///
@@ -79,39 +64,47 @@ public record TlsConfig(Path certificate, Path key) {
     }
 
     private Certificate[] chain() throws GeneralSecurityException {
-        try (var in = Files.newInputStream(certificate)) {
-            var chain = CertificateFactory.getInstance("X.509").generateCertificates(in);
-            if (!chain.isEmpty()) {
-                return chain.toArray(Certificate[]::new);
-            }
-        } catch (IOException e) {
-            throw wrong("tls-certificate", certificate, "found what can't be read", e);
+        var pem = new ByteArrayInputStream(text("tls-certificate", certificate).getBytes(StandardCharsets.ISO_8859_1));
+        Collection<? extends Certificate> chain = List.of();
+        Exception cause = null;
+        try {
+            chain = CertificateFactory.getInstance("X.509").generateCertificates(pem);
         } catch (GeneralSecurityException e) {
-            throw wrong("tls-certificate", certificate, "found no certificate", e);
+            cause = e;
         }
-        throw wrong("tls-certificate", certificate, "found no certificate", null);
+        if (chain.isEmpty()) {
+            throw wrong("tls-certificate", certificate, "found no certificate", cause);
+        }
+        return chain.toArray(Certificate[]::new);
     }
 
     private PrivateKey secret(PublicKey ofCertificate) throws GeneralSecurityException {
         var algorithm = ofCertificate.getAlgorithm();
+        var pem = PRIVATE_KEY.matcher(text("tls-key", key));
+        if (!pem.find()) {
+            throw wrong("tls-key", key, "found no private key without a password", null);
+        }
+        PrivateKey secret;
         try {
-            var pem = PRIVATE_KEY.matcher(Files.readString(key));
-            if (!pem.find()) {
-                throw wrong("tls-key", key, "found no private key without a password", null);
-            }
             var bytes = Base64.getMimeDecoder().decode(pem.group(2));
-            var secret = KeyFactory.getInstance(algorithm)
+            secret = KeyFactory.getInstance(algorithm)
                     .generatePrivate(
                             new PKCS8EncodedKeySpec(pem.group(1).isEmpty() ? bytes : pkcs8(bytes, ofCertificate)));
-            if (areOne(secret, ofCertificate)) {
-                return secret;
-            }
-        } catch (IOException e) {
-            throw wrong("tls-key", key, "found what can't be read", e);
         } catch (InvalidKeySpecException | IllegalArgumentException e) {
             throw wrong("tls-key", key, "found what is no %s key".formatted(algorithm), e);
         }
-        throw wrong("tls-key", key, "found the key of another certificate", null);
+        if (!areOne(secret, ofCertificate)) {
+            throw wrong("tls-key", key, "found the key of another certificate", null);
+        }
+        return secret;
+    }
+
+    private static String text(String setting, Path file) throws GeneralSecurityException {
+        try {
+            return Files.readString(file, StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            throw wrong(setting, file, "found what can't be read", e);
+        }
     }
 
     /// OpenSSL's older forms, `RSA PRIVATE KEY` (PKCS #1) and `EC PRIVATE KEY` (SEC 1), leave the

@@ -11,7 +11,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 
 /// Which environment variables are ours, and which one somebody meant who spelled a name wrongly.
@@ -20,27 +19,15 @@ import org.apache.commons.text.similarity.LevenshteinDistance;
 /// names at any time, so an unknown one is no problem. `BERTH_` is ours alone.
 final class VariableNames {
 
-    /// What kubelet adds for each Service of a pod's namespace. One named `berth` brings
-    /// `BERTH_PORT=tcp://10.96.10.5:80`, one named `berth-grpc` a setting's own name, and one named
-    /// `serving` names of another server.
-    private static final Pattern SERVICE_LINK = Pattern.compile(
-            "(BERTH|MMS|SERVING|TS)_(.+_)?(SERVICE_(HOST|PORT(_.+)?)=.*|PORT_\\d+_(TCP|UDP|SCTP)(_.+)?=.*|PORT=(tcp|udp|sctp)://.*)");
-
     private static final int SLIP = 2;
 
     private VariableNames() {}
 
-    static Map<String, String> withoutServiceLinks(Map<String, String> environment) {
-        return environment.entrySet().stream()
-                .filter(variable -> !SERVICE_LINK.matcher(variable.toString()).matches())
-                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
-    }
-
     /// Notes an unknown name that is ours as a problem. One of another server, and any that looks
     /// like a slip, is a warning.
-    static void check(Reading reading) {
-        var spellings = spellings(reading.settings());
-        var unknown = new TreeMap<>(reading.environment());
+    static void check(Map<String, String> environment, List<Setting<?>> settings, Findings findings) {
+        var spellings = spellings(settings);
+        var unknown = new TreeMap<>(environment);
         unknown.keySet().removeAll(Set.copyOf(spellings.values()));
         ofOthers().forEach((variables, advice) -> {
             var theirs = new TreeMap<>(unknown);
@@ -50,18 +37,18 @@ final class VariableNames {
             unknown.keySet().removeAll(theirs.keySet());
             theirs.values().removeIf(String::isBlank);
             if (!theirs.isEmpty() && !advice.isEmpty()) {
-                reading.warning("%s: no effect here; %s".formatted(String.join(", ", theirs.keySet()), advice));
+                findings.warning("%s: no effect here; %s".formatted(String.join(", ", theirs.keySet()), advice));
             }
         });
         unknown.keySet().stream()
                 .filter(name -> name.matches("(BERTH|SAGEMAKER|SM)_.*"))
                 .forEach(name -> {
                     var hint = near(name, spellings).map("did you mean %s?"::formatted);
-                    if (name.startsWith(Reading.OURS)) {
-                        reading.problem("%s: there is no such setting; %s"
+                    if (name.startsWith(Setting.OURS)) {
+                        findings.problem("%s: there is no such setting; %s"
                                 .formatted(name, hint.orElse("see serve --help for those there are")));
                     } else {
-                        hint.ifPresent(meant -> reading.warning("%s: %s".formatted(name, meant)));
+                        hint.ifPresent(meant -> findings.warning("%s: %s".formatted(name, meant)));
                     }
                 });
     }
@@ -85,11 +72,10 @@ final class VariableNames {
 
     /// The variable that each spelling means: itself, or that of a setting under the name that it
     /// would have if it were ours, so that BERTH_PORT finds SAGEMAKER_BIND_TO_PORT.
-    private static Map<String, String> spellings(List<Setting> settings) {
+    private static Map<String, String> spellings(List<Setting<?>> settings) {
         var spellings = new HashMap<String, String>();
         for (var setting : settings) {
-            spellings.putIfAbsent(
-                    Reading.ours(setting.name()), setting.variables().getFirst());
+            spellings.putIfAbsent(setting.ours(), setting.variables().getFirst());
             setting.variables().forEach(name -> spellings.put(name, name));
         }
         return spellings;

@@ -1,9 +1,8 @@
-/// Reads the environment and the flags once, at start, into typed records, and reports every
+/// Reads the environment and the flags once, at start, as the settings are typed, and reports every
 /// problem at the same time.
 ///
-/// Each record declares its settings where it reads them, and `settings.properties` says what each is for;
-/// [dev.berth.config.Settings] lists them for `--help` and `docs/configuration.md`. The package
+/// Each group has its settings as constants, and `settings.properties` says what each is for.
+/// [dev.berth.config.Configuration] lists them for `--help` and `docs/configuration.md`. The package
 /// must not know what a setting is used for, nor look at anything but the maps it is given and
-/// whether directories exist. The main thread runs it; the records that it hands out are immutable
-/// and shared by all.
+/// whether files and directories exist. The main thread runs it; what it hands out is immutable and shared by all.
 package dev.berth.config;

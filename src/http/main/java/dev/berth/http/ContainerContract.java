@@ -4,7 +4,8 @@ import static dev.berth.http.Route.at;
 import static dev.berth.http.Route.get;
 import static dev.berth.http.Route.post;
 
-import dev.berth.config.MetricsConfig;
+import dev.berth.config.HttpConfig;
+import dev.berth.config.MonitoringConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import io.javalin.http.Handler;
@@ -37,10 +38,9 @@ public final class ContainerContract implements Protocol {
 
     @Override
     public List<Route> named(ServerConfig config) {
-        var metrics = get(config.of(MetricsConfig.class).path(), parts -> new Scrapes(parts.metrics()))
+        var metrics = get(config.get(MonitoringConfig.METRICS_PATH), parts -> new Scrapes(parts.metrics()))
                 .as("/metrics");
-        var health = config.http()
-                .healthRoute()
+        var health = config.find(HttpConfig.HEALTH_ROUTE)
                 .map(path -> get(path, ContainerContract::ping).as(PING).forHealth());
         return Stream.of(Optional.of(metrics), health).flatMap(Optional::stream).toList();
     }

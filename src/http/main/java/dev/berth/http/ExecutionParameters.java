@@ -1,5 +1,7 @@
 package dev.berth.http;
 
+import dev.berth.config.ServingConfig;
+import dev.berth.content.BatchStrategy;
 import dev.berth.error.ErrorType;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.many.Served;
@@ -18,23 +20,30 @@ record ExecutionParameters(ServerParts parts) implements Handler {
 
     @Override
     public void handle(Context ctx) {
-        var config = parts.config().transform();
-        var strategy = config.spelledStrategy()
-                .orElseThrow(() -> ErrorType.NOT_FOUND.because(
-                        "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS"));
+        var config = parts.config();
+        var strategy = config.find(ServingConfig.BATCH_STRATEGY).orElse(BatchStrategy.MULTI_RECORD);
+        var spelled = switch (config.get(ServingConfig.EXECUTION_PARAMETERS)) {
+            case SAGEMAKER -> strategy.name();
+            // Local mode hands the value on to a factory that only knows the API's spelling.
+            case LOCAL_MODE -> strategy.toString();
+            case OFF ->
+                throw ErrorType.NOT_FOUND.because(
+                        "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS");
+        };
         int concurrency = Math.min(
-                config.ofJob().maxConcurrentTransforms().orElseGet(this::workers), MAX_CONCURRENCY_TIMES_PAYLOAD);
+                config.find(ServingConfig.MAX_CONCURRENT_TRANSFORMS).orElseGet(this::workers),
+                MAX_CONCURRENCY_TIMES_PAYLOAD);
         int payload = Math.min(
-                config.ofJob().maxPayloadInMb().orElse(DEFAULT_PAYLOAD_IN_MB),
+                config.find(ServingConfig.MAX_PAYLOAD_IN_MB).orElse(DEFAULT_PAYLOAD_IN_MB),
                 MAX_CONCURRENCY_TIMES_PAYLOAD / Math.max(1, concurrency));
         ctx.contentType("application/json")
                 .result("{\"MaxConcurrentTransforms\":%d,\"BatchStrategy\":\"%s\",\"MaxPayloadInMB\":%d}"
-                        .formatted(concurrency, strategy, payload));
+                        .formatted(concurrency, spelled, payload));
     }
 
     /// Those that can predict.
     private int workers() {
-        var deadline = Deadline.in(parts.config().batching().timeout(), System::nanoTime);
+        var deadline = Deadline.in(parts.config().get(ServingConfig.TIMEOUT), System::nanoTime);
         try (var visit = parts.models().enter(Served.NAME, deadline)) {
             return visit.liveWorkers();
         }

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import dev.berth.config.HttpConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.http.connections.Connections;
 import dev.berth.metrics.ServingMetrics;
@@ -65,8 +66,7 @@ public final class HttpServer implements AutoCloseable {
     public HttpServer(ServerConfig config, NamedModels models, ServingMetrics metrics, Export tracing) {
         var routes = new Routes(config, models, metrics, tracing);
         fronts = routes.fronts();
-        connections = new Connections(
-                config.http().listen(), metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
+        connections = new Connections(config, metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
         javalin = Javalin.create(settings -> {
             configure(settings, config, routes);
             Routes.listeners(config).forEach(listener -> listen(settings, config, listener));
@@ -151,7 +151,7 @@ public final class HttpServer implements AutoCloseable {
     private void listen(JavalinConfig settings, ServerConfig config, Listener listener) {
         settings.jetty.addConnector((server, http) -> {
             var connector = listener.speaking().of(server, http, connections);
-            connector.setHost(config.http().listen().host());
+            connector.setHost(config.get(HttpConfig.HOST));
             connector.setPort(listener.port());
             connector.setName(listener.protocol());
             // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the
@@ -172,7 +172,7 @@ public final class HttpServer implements AutoCloseable {
         settings.router.javaLangErrorHandler(routes::fatal);
         settings.jetty.threadPool = threads();
         Handler.Wrapper requests =
-                new OpenRequests(config.http().listen().tls().isPresent(), connections, routes.healthPaths());
+                new OpenRequests(HttpConfig.tls(config).isPresent(), connections, routes.healthPaths());
         var last = requests;
         for (var front : fronts) {
             var next = front.handler();

@@ -1,8 +1,11 @@
 package dev.berth.http;
 
 import dev.berth.batching.Caller;
+import dev.berth.config.HttpConfig;
+import dev.berth.config.ModelConfig;
 import dev.berth.config.ServerConfig;
-import dev.berth.config.StreamConfig;
+import dev.berth.config.ServingConfig;
+import dev.berth.config.ServingConfig.BadRecords;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
@@ -50,11 +53,11 @@ public final class Invocations {
     Invocations(ServerConfig config, NamedModels models) {
         this.config = config;
         this.models = models;
-        this.streams = config.transform().batch()
+        this.streams = config.get(ServingConfig.BATCH)
                 ? Optional.empty()
                 : Optional.of(new StreamLimits(
-                        config.of(StreamConfig.class).partTimeout(),
-                        config.of(StreamConfig.class).timeout(),
+                        config.get(ServingConfig.STREAM_PART_TIMEOUT),
+                        config.get(ServingConfig.STREAM_TIMEOUT),
                         false));
     }
 
@@ -86,15 +89,10 @@ public final class Invocations {
     ///
     /// @param most bytes of its body
     public void take(Context ctx, long most, Answering<RequestBody> answering) throws Exception {
-        take(
-                upload(ctx),
-                ctx.req().getContentLengthLong(),
-                most,
-                config.batching().timeout(),
-                body -> {
-                    inflate(ctx, body);
-                    answering.answer(body);
-                });
+        take(upload(ctx), ctx.req().getContentLengthLong(), most, config.get(ServingConfig.TIMEOUT), body -> {
+            inflate(ctx, body);
+            answering.answer(body);
+        });
     }
 
     /// The same for a body, or a part of one, that is not compressed as HTTP has it.
@@ -103,12 +101,7 @@ public final class Invocations {
     /// @param limit how long it may take, where that is less than the server's timeout
     public void takeAsItIs(Upload upload, long length, Duration limit, Answering<RequestBody> answering)
             throws Exception {
-        take(
-                upload,
-                length,
-                most(),
-                Collections.min(List.of(limit, config.batching().timeout())),
-                answering);
+        take(upload, length, most(), Collections.min(List.of(limit, config.get(ServingConfig.TIMEOUT))), answering);
     }
 
     /// Throws away what is left of the body where the request fails.
@@ -126,7 +119,7 @@ public final class Invocations {
     }
 
     private long most() {
-        return config.http().maxPayloadBytes();
+        return config.get(HttpConfig.MAX_PAYLOAD);
     }
 
     /// The body as it arrives.
@@ -138,12 +131,9 @@ public final class Invocations {
     /// Longer than any request may take, so that no connection counts as idle while its request is
     /// handled.
     public static Duration idle(ServerConfig config) {
-        var models = config.multiModel();
-        var load = models.enabled() ? models.loadTimeout() : Duration.ZERO;
-        return Collections.max(List.of(
-                        config.batching().timeout(),
-                        load,
-                        config.of(StreamConfig.class).partTimeout()))
+        var load = ModelConfig.areMany(config) ? config.get(ModelConfig.LOAD_TIMEOUT) : Duration.ZERO;
+        return Collections.max(
+                        List.of(config.get(ServingConfig.TIMEOUT), load, config.get(ServingConfig.STREAM_PART_TIMEOUT)))
                 .plus(IDLE);
     }
 
@@ -216,8 +206,7 @@ public final class Invocations {
         /// @param writable the content types that are given; empty: any
         public void answer(List<MediaType> readable, List<MediaType> writable) throws IOException {
             var session = Headers.of(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
-            var accept = Accept.choose(
-                    Headers.of(ctx, "Accept"), writable, config.http().defaultAccept());
+            var accept = Accept.choose(Headers.of(ctx, "Accept"), writable, config.get(HttpConfig.DEFAULT_ACCEPT));
             // What opens or closes a session is JSON, whatever the hooks read.
             var request = request(Headers.contentType(ctx, session.isPresent() ? List.of() : readable), accept);
             if (session.isPresent()) {
@@ -258,7 +247,7 @@ public final class Invocations {
             visit.requireRoom(body.deadline());
             body.readWhole();
             return Invocations.request(
-                            ctx, body, contentType, accept, config.transform().keepBadRecords())
+                            ctx, body, contentType, accept, config.get(ServingConfig.BAD_RECORDS) == BadRecords.KEEP)
                     .withDeadline(body.deadline().nanos());
         }
 

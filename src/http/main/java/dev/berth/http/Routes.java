@@ -1,6 +1,7 @@
 package dev.berth.http;
 
-import dev.berth.config.MetricsConfig;
+import dev.berth.config.HttpConfig;
+import dev.berth.config.MonitoringConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.http.Protocol.Claim;
 import dev.berth.http.connections.Pace;
@@ -61,7 +62,7 @@ public final class Routes {
         var requests = here(protocol -> protocol.claim() == Claim.ALL);
         var paths = new Paths(allowed(here), elsewhere(), allowed(requests).keySet());
         var untraced = new HashSet<>(healthPaths());
-        untraced.add(config.of(MetricsConfig.class).path());
+        untraced.add(config.get(MonitoringConfig.METRICS_PATH));
         var log = new RequestLog(metrics, paths, tracing, untraced);
         this.parts = new ServerParts(config, models, metrics, log, paths, here);
     }
@@ -78,7 +79,7 @@ public final class Routes {
     /// All ports, the server's own first.
     public static List<Listener> listeners(ServerConfig config) {
         return Stream.concat(
-                        Stream.of(new Listener(config.http().listen().port(), Listener.HTTP, PeerAwareConnector::of)),
+                        Stream.of(new Listener(config.get(HttpConfig.PORT), Listener.HTTP, PeerAwareConnector::of)),
                         on(config).flatMap(protocol -> protocol.listener(config).stream()))
                 .toList();
     }

@@ -1,6 +1,8 @@
 package dev.berth.http;
 
+import dev.berth.config.HttpConfig;
 import dev.berth.config.ServerConfig;
+import dev.berth.config.ServingConfig;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import io.javalin.http.Context;
@@ -51,7 +53,7 @@ public final class Sending {
             if (body[length - 1] == '\n') {
                 length -= length > 1 && body[length - 2] == '\r' ? 2 : 1;
             }
-            if (config.transform().trailingNewline()) {
+            if (config.get(ServingConfig.TRAILING_NEWLINE)) {
                 if (length == body.length || body[length] != '\n') {
                     body = Arrays.copyOf(body, length + 1);
                     body[length] = '\n';
@@ -59,7 +61,7 @@ public final class Sending {
                 length++;
             }
         }
-        if (config.http().compression() && packs(ctx, response.contentType(), length)) {
+        if (config.get(HttpConfig.COMPRESSION) && packs(ctx, response.contentType(), length)) {
             pack(ctx, body, length);
         } else {
             send(ctx, body, length);

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import dev.berth.config.HttpConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
@@ -32,6 +33,6 @@ public record ServerParts(
 
     /// Refuses what pages from elsewhere ask.
     public Origins origins() {
-        return new Origins(config.http().listen().isLocal());
+        return new Origins(HttpConfig.isLocal(config));
     }
 }

@@ -1,6 +1,7 @@
 package dev.berth.command;
 
 import dev.berth.batching.WorkerPool;
+import dev.berth.config.ModelConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Devices;
 import dev.berth.engine.Engine;
@@ -18,6 +19,7 @@ import dev.berth.tokenizer.Tokenizer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,7 +52,9 @@ final class ArtifactLoader implements ModelStore.Loader {
                     this::loadFitting,
                     host(accelerators, new HostMemory()),
                     devices(accelerators),
-                    config.multiModel().memoryBytes());
+                    config.find(ModelConfig.MODELS_MEMORY)
+                            .map(megabytes -> OptionalLong.of((long) megabytes << 20))
+                            .orElseGet(OptionalLong::empty));
             place.complete(new Place(devices, workers, room));
             return workers;
         } catch (Throwable e) {

@@ -3,7 +3,8 @@ package dev.berth.command;
 import static java.util.function.Function.identity;
 
 import com.sun.management.UnixOperatingSystemMXBean;
-import dev.berth.config.Configuration;
+import dev.berth.config.ModelConfig;
+import dev.berth.config.Platform;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -42,7 +43,7 @@ public final class Commands {
             // `docker run IMAGE`, where nothing is mounted, shows the sample. Platforms say `serve`:
             // there a missing model is an error.
             var flags = arguments.length == 0
-                    ? Configuration.flagsOfTheSample(environment, home)
+                    ? ModelConfig.flagsOfTheSample(new Platform(environment, home))
                     : Map.<String, String>of();
             return new ServeCommand(environment, home, stop).run(flags);
         }

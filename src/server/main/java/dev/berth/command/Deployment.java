@@ -6,8 +6,9 @@ import dev.berth.artifact.ModelDescription;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.batching.WorkerPool;
+import dev.berth.config.ModelConfig;
 import dev.berth.config.ServerConfig;
-import dev.berth.config.SessionConfig;
+import dev.berth.config.ServingConfig;
 import dev.berth.engine.Devices;
 import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
@@ -26,6 +27,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 
@@ -59,7 +61,7 @@ public record Deployment(
     static Deployment plan(ServerConfig config, Machine machine, Optional<InferenceHandler<?, ?, ?>> own)
             throws Exception {
         var problems = new Problems();
-        var directory = config.model().directory();
+        var directory = config.get(ModelConfig.MODEL_DIR);
         var devices = problems.get(() -> devices(config, machine));
         if (devices.isPresent()) {
             problems.get(() -> prepared(devices.get(), config, engines(directory)));
@@ -92,7 +94,7 @@ public record Deployment(
         // Made before the problems are reported, because it may have some of its own.
         var hooks = problems.get(() -> own.isPresent()
                 ? ArtifactHooks.own(own.get())
-                : ArtifactHooks.open(directory, config.model().program()));
+                : ArtifactHooks.open(directory, config.find(ModelConfig.PROGRAM)));
         try {
             problems.throwAll();
             var workers = workers(config, devices.orElseThrow());
@@ -122,10 +124,11 @@ public record Deployment(
 
     /// @throws EngineException when there are none as the settings want them
     static Devices devices(ServerConfig config, Machine machine) {
-        return Devices.choose(
-                config.model().hardware().instanceType(),
-                config.model().hardware().neuronCores(),
-                machine);
+        var cores = config.find(ModelConfig.NEURON_CORES)
+                .filter(asked -> asked > 0)
+                .map(OptionalInt::of)
+                .orElseGet(OptionalInt::empty);
+        return Devices.choose(config.find(ModelConfig.INSTANCE_TYPE), cores, machine);
     }
 
     /// Loads what models may need on the devices. An engine is loaded where a library needs it. On a CPU
@@ -134,7 +137,7 @@ public record Deployment(
     /// @param engines of the models; none: they are not known
     /// @throws EngineException when a library can't be loaded
     static Devices prepared(Devices devices, ServerConfig config, List<Engine> engines) {
-        var extra = config.model().hardware().extraLibraries();
+        var extra = config.find(ModelConfig.EXTRA_LIBRARIES).orElse(List.of());
         if (devices.target().isNeuron() || !extra.isEmpty()) {
             (engines.isEmpty() ? Engine.ALL : engines).forEach(engine -> engine.loadLibraries(devices.target(), extra));
         }
@@ -185,9 +188,9 @@ public record Deployment(
     /// One worker for each device or NeuronCore, which are shared in turn where more are asked for.
     /// On a CPU the profile decides.
     static List<Accelerator> workers(ServerConfig config, Devices devices) {
-        var asked = config.model().hardware().workers();
+        var asked = config.find(ModelConfig.WORKERS);
         if (devices.accelerators().getFirst() instanceof Accelerator.Cpu(int cores, var _)) {
-            var profile = config.model().hardware().cpuProfile();
+            var profile = config.get(ModelConfig.CPU_PROFILE);
             int workers = profile == CpuProfile.LATENCY ? 1 : cores;
             return Collections.nCopies(asked.orElse(workers), new Accelerator.Cpu(cores, profile));
         }
@@ -198,15 +201,13 @@ public record Deployment(
     }
 
     private static BatchLimits limits(ServerConfig config, InferenceHandler<?, ?, ?> handler, Accelerator accelerator) {
-        var batching = config.batching();
+        int tokens = accelerator instanceof Accelerator.Gpu ? BATCH_TOKENS : Integer.MAX_VALUE;
         return new BatchLimits(
-                batching.batches().size().orElse(handler.maxBatchSize(accelerator)),
-                batching.batches()
-                        .tokens()
-                        .orElse(accelerator instanceof Accelerator.Gpu ? BATCH_TOKENS : Integer.MAX_VALUE),
-                batching.batches().delay(),
-                batching.queueCapacity(),
-                batching.targetDelay());
+                config.find(ServingConfig.MAX_BATCH_SIZE).orElseGet(() -> handler.maxBatchSize(accelerator)),
+                config.find(ServingConfig.MAX_BATCH_TOKENS).orElse(tokens),
+                config.get(ServingConfig.MAX_BATCH_DELAY),
+                config.get(ServingConfig.QUEUE_CAPACITY),
+                config.get(ServingConfig.TARGET_DELAY));
     }
 
     /// What has gone wrong so far. Only what the user can put right is collected; anything else is
@@ -234,9 +235,8 @@ public record Deployment(
     /// The room for the sessions of all models.
     public static SessionRoom sessions(ServerConfig config) {
         return new SessionRoom(
-                config.of(SessionConfig.class).most(),
-                config.of(SessionConfig.class)
-                        .bytes()
+                config.get(ServingConfig.MAX_SESSIONS),
+                config.find(ServingConfig.SESSION_MEMORY)
                         .orElse(Runtime.getRuntime().maxMemory() / 10));
     }
 }

@@ -1,14 +1,17 @@
 package dev.berth.command;
 
-import dev.berth.config.Configuration;
-import dev.berth.config.ConfigurationException;
-import dev.berth.config.Settings;
+import dev.berth.config.HttpConfig;
+import dev.berth.config.Platform;
+import dev.berth.config.ServerConfig;
+import dev.berth.config.Setting;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
@@ -20,6 +23,9 @@ public final class HealthCommand implements Subcommand {
 
     static final String NAME = "health";
 
+    /// Whatever else is set does not matter.
+    private static final List<Setting<?>> SETTINGS = List.of(HttpConfig.PORT, HttpConfig.HOST);
+
     private static final int TIMEOUT_MILLIS = 5_000;
 
     @Override
@@ -29,7 +35,7 @@ public final class HealthCommand implements Subcommand {
 
     @Override
     public CommandSpec spec() {
-        var spec = ServeOptions.with(Settings.named("port host"));
+        var spec = ServeOptions.with(SETTINGS);
         spec.usageMessage()
                 .customSynopsis("serve health [option]...")
                 .description(
@@ -47,12 +53,18 @@ public final class HealthCommand implements Subcommand {
 
     /// @param flags the text of each flag that was given, by its name
     static int run(Map<String, String> environment, Map<String, String> flags, PrintStream err) {
-        try {
-            return ask(Configuration.ping(environment, flags), err);
-        } catch (ConfigurationException e) {
-            e.problems().forEach(err::println);
+        var problems = new ArrayList<String>();
+        var config = new ServerConfig(SETTINGS, new Platform(environment, Path.of("")), flags, problems::add);
+        int port = config.get(HttpConfig.PORT);
+        if (port == 0) {
+            problems.add("port: found 0, expected the one that the server listens on");
+        }
+        if (!problems.isEmpty()) {
+            problems.forEach(err::println);
             return ExitCode.USAGE;
         }
+        var host = HttpConfig.inUrl(config.get(HttpConfig.HOST), "127.0.0.1");
+        return ask(URI.create("http://%s:%d/ping".formatted(host, port)), err);
     }
 
     private static int ask(URI ping, PrintStream err) {

@@ -12,14 +12,18 @@ import ch.qos.logback.core.filter.Filter;
 import ch.qos.logback.core.joran.spi.ConsoleTarget;
 import ch.qos.logback.core.spi.ContextAwareBase;
 import ch.qos.logback.core.spi.FilterReply;
-import dev.berth.config.LogConfig;
+import dev.berth.config.MonitoringConfig;
+import dev.berth.config.Platform;
+import dev.berth.config.ServerConfig;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,9 +62,9 @@ public final class Logging extends ContextAwareBase implements Configurator {
     }
 
     /// Sets the level and the stream, which is none of `System`'s: a hook can replace or close those.
-    public static void configure(LogConfig config, OutputStream stream) {
+    public static void configure(ServerConfig config, OutputStream stream) {
         var context = context();
-        var level = Level.toLevel(config.level().name());
+        var level = Level.toLevel(config.get(MonitoringConfig.LOG_LEVEL).name());
         var root = context.getLogger(Logger.ROOT_LOGGER_NAME);
         root.setLevel(level);
         context.getLoggerList().stream()
@@ -68,9 +72,22 @@ public final class Logging extends ContextAwareBase implements Configurator {
                 .forEach(logger -> logger.setLevel(level));
         context.getLogger(LogWriter.class).setLevel(Level.WARN);
         if (root.detachAppender(APPENDER)) {
-            var layout = config.format() == LogConfig.Format.JSON ? new JsonEvents() : new PlainEvents();
+            var layout = isJson(config) ? new JsonEvents() : new PlainEvents();
             append(context, layout, stream);
         }
+    }
+
+    static boolean isJson(ServerConfig config) {
+        return config.get(MonitoringConfig.LOG_FORMAT) == MonitoringConfig.Format.JSON;
+    }
+
+    /// The settings of the log alone, also where others are wrong.
+    public static ServerConfig settings(Map<String, String> environment, Map<String, String> flags) {
+        return new ServerConfig(
+                List.of(MonitoringConfig.LOG_LEVEL, MonitoringConfig.LOG_FORMAT),
+                new Platform(environment, Path.of("")),
+                flags,
+                _ -> {});
     }
 
     /// Has events written, each by one write.

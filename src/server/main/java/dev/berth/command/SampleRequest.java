@@ -5,7 +5,10 @@ import dev.berth.artifact.ArtifactBuilds;
 import dev.berth.artifact.ArtifactFile;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.code.Thrown;
+import dev.berth.config.HttpConfig;
 import dev.berth.config.ServerConfig;
+import dev.berth.config.ServingConfig;
+import dev.berth.config.ServingConfig.BadRecords;
 import dev.berth.content.ContentTypes;
 import dev.berth.engine.Graph;
 import dev.berth.error.ErrorType;
@@ -152,7 +155,7 @@ public record SampleRequest(Path file, List<MediaType> types) {
     /// @throws LoadException when the hooks do not say what types they write
     public MediaType accept(Rehearsal<?, ?, ?> model, ServerConfig config) throws LoadException {
         var writable = model.hooks.responseTypes();
-        var wanted = response().isPresent() ? MediaType.JSON : config.http().defaultAccept();
+        var wanted = response().isPresent() ? MediaType.JSON : config.get(HttpConfig.DEFAULT_ACCEPT);
         return writable.isEmpty() || writable.contains(wanted) ? wanted : writable.getFirst();
     }
 
@@ -202,7 +205,7 @@ public record SampleRequest(Path file, List<MediaType> types) {
                 accept(model, config),
                 Optional.empty(),
                 "sample",
-                config.transform().keepBadRecords());
+                config.get(ServingConfig.BAD_RECORDS) == BadRecords.KEEP);
     }
 
     /// The file of the response that the artifact expects, where it says.

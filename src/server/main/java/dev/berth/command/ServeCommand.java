@@ -4,10 +4,9 @@ import dev.berth.artifact.code.Thrown;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.HttpConfig;
-import dev.berth.config.LogConfig;
+import dev.berth.config.ModelConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.config.Setting;
-import dev.berth.config.Settings;
 import dev.berth.engine.Engine;
 import dev.berth.http.Routes;
 import dev.berth.memory.ProcessMemory;
@@ -59,7 +58,7 @@ final class ServeCommand {
     }
 
     static CommandSpec spec() {
-        var spec = ServeOptions.with(Settings.ALL);
+        var spec = ServeOptions.with(Configuration.SETTINGS);
         spec.usageMessage()
                 .customSynopsis("serve [option]...", "serve COMMAND [option]...")
                 .description(
@@ -79,16 +78,14 @@ final class ServeCommand {
             var configuration = Configuration.read(environment, flags, home, Routes::has);
             // Of all that is to be done it takes the longest, so it comes first.
             engines(configuration.config()).forEach(Engine::preload);
-            isJson = configuration.config().of(LogConfig.class).format() == LogConfig.Format.JSON;
-            Logging.configure(
-                    configuration.config().of(LogConfig.class),
-                    new LogWriter(new FileOutputStream(FileDescriptor.out)));
+            isJson = Logging.isJson(configuration.config());
+            Logging.configure(configuration.config(), new LogWriter(new FileOutputStream(FileDescriptor.out)));
             Logging.takeOverPrints();
             announce(configuration);
             return serve(configuration.config());
         } catch (ConfigurationException e) {
-            var how = Configuration.log(environment, flags);
-            isJson = how.format() == LogConfig.Format.JSON;
+            var how = Logging.settings(environment, flags);
+            isJson = Logging.isJson(how);
             if (isJson) {
                 Logging.configure(how, new FileOutputStream(FileDescriptor.out));
             }
@@ -102,9 +99,7 @@ final class ServeCommand {
 
     /// Those that the model needs, or that any model may.
     private static List<Engine> engines(ServerConfig config) {
-        return config.multiModel().enabled()
-                ? Engine.ALL
-                : Deployment.engines(config.model().directory());
+        return ModelConfig.areMany(config) ? Engine.ALL : Deployment.engines(config.get(ModelConfig.MODEL_DIR));
     }
 
     private int serve(ServerConfig config) throws Exception {
@@ -122,8 +117,7 @@ final class ServeCommand {
         stop.closes(server, server.mostToClose().plus(LAST_STEPS));
         try {
             server.awaitReady();
-            Routes.announcements(config, address(config.http().listen(), server.port()))
-                    .forEach(line -> log.info("{}", line));
+            Routes.announcements(config, address(config, server.port())).forEach(line -> log.info("{}", line));
         } catch (StartException e) {
             if (stop.withdraw()) {
                 if (e.saysWhy()) {
@@ -135,12 +129,13 @@ final class ServeCommand {
                 return OrderlyStop.end(ExitCode.SOFTWARE);
             }
         }
-        return new Pulse(config.http().listen().host(), server).watch();
+        return new Pulse(config.get(HttpConfig.HOST), server).watch();
     }
 
     private static void announce(Configuration configuration) {
         configuration.warnings().forEach(log::warn);
-        var settings = configuration.effective().stream().collect(Collectors.partitioningBy(Setting::isChosen));
+        var settings =
+                configuration.config().effective().stream().collect(Collectors.partitioningBy(Setting.Value::isChosen));
         settings.get(true).forEach(setting -> log.info("{}", setting));
         settings.get(false).forEach(setting -> log.debug("{}", setting));
         log.info(
@@ -153,14 +148,14 @@ final class ServeCommand {
                 runtime.availableProcessors(),
                 runtime.maxMemory() >> 20,
                 Math.min(
-                                configuration.config().http().maxPayloadBytes(),
+                                configuration.config().get(HttpConfig.MAX_PAYLOAD),
                                 ProcessMemory.ofThisProcess().large().bytes())
                         >> 20);
     }
 
-    private static String address(HttpConfig.Listen http, int port) {
-        return "%s://%s:%d"
-                .formatted(http.tls().isPresent() ? "https" : "http", HttpConfig.inUrl(http.host(), "localhost"), port);
+    private static String address(ServerConfig config, int port) {
+        var host = HttpConfig.inUrl(config.get(HttpConfig.HOST), "localhost");
+        return "%s://%s:%d".formatted(HttpConfig.tls(config).isPresent() ? "https" : "http", host, port);
     }
 
     private static Optional<String> notListening(ServerConfig config, Exception e) {
@@ -173,7 +168,7 @@ final class ServeCommand {
                 .map(cause ->
                         "can't listen on %s port %s: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT"
                                 .formatted(
-                                        config.http().listen().host(),
+                                        config.get(HttpConfig.HOST),
                                         Routes.listeners(config).stream()
                                                 .map(listener -> String.valueOf(listener.port()))
                                                 .collect(Collectors.joining(" or port ")),

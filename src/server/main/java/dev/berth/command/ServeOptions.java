@@ -2,10 +2,8 @@ package dev.berth.command;
 
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
-import dev.berth.config.LogConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.config.Setting;
-import dev.berth.config.Settings;
 import dev.berth.http.Routes;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -35,7 +33,7 @@ public final class ServeOptions {
     private ServeOptions() {}
 
     /// A command with those of the settings that have a flag.
-    public static CommandSpec with(List<Setting> settings) {
+    public static CommandSpec with(List<? extends Setting<?>> settings) {
         var spec = CommandSpec.create().mixinStandardHelpOptions(true).version("berth " + version());
         add(settings, spec);
         spec.usageMessage().width(HELP_WIDTH).sortOptions(false);
@@ -43,7 +41,7 @@ public final class ServeOptions {
     }
 
     /// Gives a command those of the settings that have a flag.
-    public static void add(List<Setting> settings, CommandSpec spec) {
+    public static void add(List<? extends Setting<?>> settings, CommandSpec spec) {
         settings.forEach(setting -> setting.flag().ifPresent(flag -> spec.addOption(option(setting, flag))));
     }
 
@@ -65,12 +63,12 @@ public final class ServeOptions {
         variables.remove("BERTH_MODELS");
         variables.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
         var configuration = Configuration.read(variables, flags, home, Routes::has);
-        Logging.configure(configuration.config().of(LogConfig.class), new FileOutputStream(FileDescriptor.err));
+        Logging.configure(configuration.config(), new FileOutputStream(FileDescriptor.err));
         configuration.warnings().forEach(log::warn);
         return configuration.config();
     }
 
-    private static OptionSpec option(Setting setting, String flag) {
+    private static OptionSpec option(Setting<?> setting, String flag) {
         var option = OptionSpec.builder(flag);
         if (setting.syntax().label().equals("<true|false>")) {
             // The name alone is enough.
@@ -79,19 +77,21 @@ public final class ServeOptions {
         return option.type(String.class)
                 .paramLabel(setting.syntax().label())
                 .description(
-                        Settings.meaning(setting),
+                        setting.meaning(),
                         "  " + String.join(", ", setting.variables()),
-                        "  Default: " + setting.unset())
+                        "  Default: " + setting.rule())
                 .build();
     }
 
     /// The help of settings that have no flag.
     static String[] withoutFlag() {
         var lines = new ArrayList<>(List.of("", "Set in the environment only:"));
-        Settings.ALL.stream().filter(setting -> setting.flag().isEmpty()).forEach(setting -> {
-            lines.add("  " + String.join(", ", setting.variables()));
-            lines.add("      %s. Default: %s".formatted(Settings.meaning(setting), setting.unset()));
-        });
+        Configuration.SETTINGS.stream()
+                .filter(setting -> setting.flag().isEmpty())
+                .forEach(setting -> {
+                    lines.add("  " + String.join(", ", setting.variables()));
+                    lines.add("      %s. Default: %s".formatted(setting.meaning(), setting.rule()));
+                });
         return lines.toArray(String[]::new);
     }
 

@@ -2,9 +2,10 @@ package dev.berth.command;
 
 import dev.berth.batching.WorkerPool;
 import dev.berth.config.HttpConfig;
-import dev.berth.config.MetricsConfig;
-import dev.berth.config.MultiModelConfig;
+import dev.berth.config.ModelConfig;
+import dev.berth.config.MonitoringConfig;
 import dev.berth.config.ServerConfig;
+import dev.berth.config.ServingConfig;
 import dev.berth.engine.Machine;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
@@ -71,7 +72,8 @@ public final class Server implements AutoCloseable {
     /// @param own hooks of the only model
     private Server(ServerConfig config, Optional<InferenceHandler<?, ?, ?>> own) {
         this.config = config;
-        this.metrics = new ServingMetrics(config.of(MetricsConfig.class).aliases() == MetricsConfig.Aliases.VLLM);
+        this.metrics =
+                new ServingMetrics(config.get(MonitoringConfig.METRICS_ALIASES) == MonitoringConfig.Aliases.VLLM);
         this.exports = ServiceLoader.load(Exporter.class).stream()
                 .map(exporter -> exporter.get().start(config, metrics::snapshots, Logging::print))
                 .flatMap(Optional::stream)
@@ -79,24 +81,19 @@ public final class Server implements AutoCloseable {
         HookThreads hooks;
         Supplier<Optional<String>> probe;
         Callable<Void> start;
-        var many = config.multiModel();
-        if (own.isEmpty() && (many.enabled() || config.model().watch())) {
+        if (own.isEmpty() && (ModelConfig.areMany(config) || config.get(ModelConfig.WATCH))) {
             // Models that come and go, or versions of one. /ping ignores a single model's failure.
             hooks = HookThreads.ofSeveralModels();
             var loader = new ArtifactLoader(config);
             var store = new ModelStore(
-                    hooks,
-                    metrics,
-                    loader,
-                    many.loadTimeout(),
-                    config.batching().timeout());
-            this.directory = config.model().watch()
-                    ? Optional.of(ModelDirectory.ofOne(config.model().directory(), store))
-                    : many.directory()
+                    hooks, metrics, loader, config.get(ModelConfig.LOAD_TIMEOUT), config.get(ServingConfig.TIMEOUT));
+            this.directory = config.get(ModelConfig.WATCH)
+                    ? Optional.of(ModelDirectory.ofOne(config.get(ModelConfig.MODEL_DIR), store))
+                    : config.find(ModelConfig.MODELS)
                             .map(root -> new ModelDirectory(
                                     root,
                                     store,
-                                    many.load() == MultiModelConfig.Load.START,
+                                    config.get(ModelConfig.LOAD_MODELS) == ModelConfig.Load.START,
                                     ModelDirectory.BETWEEN_LOOKS));
             this.served = directory.map(ModelDirectory::models).orElseGet(() -> ManyModels.of(store));
             probe = this::problemOfAll;
@@ -109,8 +106,7 @@ public final class Server implements AutoCloseable {
             probe = model::problem;
             start = () -> load(model, own);
         }
-        this.health =
-                new Health(metrics, hooks, probe, served::all, config.batching().stuckAfter());
+        this.health = new Health(metrics, hooks, probe, served::all, config.get(ServingConfig.STUCK_AFTER));
         this.ready = new FutureTask<>(start);
         this.http = listen();
     }
@@ -124,7 +120,7 @@ public final class Server implements AutoCloseable {
         try {
             listening = new HttpServer(
                     config,
-                    new NamedModels(served, health, config.model().name()),
+                    new NamedModels(served, health, config.get(ModelConfig.NAME)),
                     metrics,
                     exports.stream().filter(Export::traces).findFirst().orElse(Export.NONE));
         } catch (RuntimeException e) {
@@ -132,12 +128,12 @@ public final class Server implements AutoCloseable {
             throw e;
         }
         health.start();
-        var host = HttpConfig.inUrl(config.http().listen().host());
+        var host = HttpConfig.inUrl(config.get(HttpConfig.HOST));
         log.info(
                 "listening on {}:{}{}",
                 host,
                 listening.port(),
-                config.http().listen().isLocal()
+                HttpConfig.isLocal(config)
                         ? ", which only this machine can reach; --host 0.0.0.0 lets all others in"
                         : "");
         listening.otherPorts().forEach((protocol, port) -> log.info("listening for {} on {}:{}", protocol, host, port));
@@ -149,8 +145,8 @@ public final class Server implements AutoCloseable {
         return exports.stream()
                 .map(Export::atMost)
                 .reduce(http.mostToClose(), Duration::plus)
-                .plus(config.http().shutdown().lameDuck())
-                .plus(config.http().shutdown().drain());
+                .plus(config.get(HttpConfig.LAME_DUCK))
+                .plus(config.get(HttpConfig.DRAIN));
     }
 
     public int port() {
@@ -190,14 +186,14 @@ public final class Server implements AutoCloseable {
         log.info("stopping");
         health.stop();
         metrics.keepModels();
-        Thread.sleep(config.http().shutdown().lameDuck());
+        Thread.sleep(config.get(HttpConfig.LAME_DUCK));
         http.drain();
         directory.ifPresent(ModelDirectory::close);
         try (metrics;
                 AutoCloseable _ = () -> exports.forEach(Export::close);
                 health;
                 http) {
-            served.close(config.http().shutdown().drain());
+            served.close(config.get(HttpConfig.DRAIN));
         }
         log.info("stopped");
     }
@@ -209,7 +205,7 @@ public final class Server implements AutoCloseable {
         }
         log.info(
                 "ready for {}: {} workers",
-                config.model().watch() ? "edits" : "models",
+                config.get(ModelConfig.WATCH) ? "edits" : "models",
                 workers.accelerators().size());
         return null;
     }

@@ -5,7 +5,10 @@ import dev.berth.batching.BatchLimits;
 import dev.berth.command.Deployment;
 import dev.berth.command.SampleRequest;
 import dev.berth.command.StartException;
+import dev.berth.config.HttpConfig;
+import dev.berth.config.ModelConfig;
 import dev.berth.config.ServerConfig;
+import dev.berth.config.ServingConfig;
 import dev.berth.engine.Graph;
 import dev.berth.engine.Machine;
 import dev.berth.handler.tensor.TensorHandler;
@@ -106,7 +109,7 @@ public final class Check {
         }
         double loaded = (System.nanoTime() - start) / 1e9;
 
-        report.put("artifact", config.model().directory().toString());
+        report.put("artifact", config.get(ModelConfig.MODEL_DIR).toString());
         report.putAll(deployment.hooks().description());
         var devices = accelerators.stream().map(Object::toString).collect(Collectors.joining(", "));
         say("device", devices + "; " + deployment.devices().origin());
@@ -149,8 +152,8 @@ public final class Check {
                 "POST /invocations with Content-Type %s and %s, within %s s; answered as %s"
                         .formatted(
                                 sample.type(model.hooks.requestTypes()),
-                                accept.equals(config.http().defaultAccept()) ? "no Accept" : "Accept " + accept,
-                                seconds(config.batching().timeout()),
+                                accept.equals(config.get(HttpConfig.DEFAULT_ACCEPT)) ? "no Accept" : "Accept " + accept,
+                                seconds(config.get(ServingConfig.TIMEOUT)),
                                 answer.response().contentType()));
         boolean checked = within(model, sample, () -> sample.check(model, answer));
         say(
@@ -185,7 +188,7 @@ public final class Check {
 
     /// Runs hooks for as long as a request may take.
     private <T> T within(Rehearsal<?, ?, ?> model, SampleRequest sample, Callable<T> call) throws Exception {
-        var timeout = config.batching().timeout();
+        var timeout = config.get(ServingConfig.TIMEOUT);
         var running = hooks.submit(call);
         try {
             return running.get(timeout.toNanos(), TimeUnit.NANOSECONDS);

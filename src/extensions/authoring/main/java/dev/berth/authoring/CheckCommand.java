@@ -4,10 +4,13 @@ import dev.berth.command.ServeOptions;
 import dev.berth.command.StartException;
 import dev.berth.command.Subcommand;
 import dev.berth.config.ConfigurationException;
-import dev.berth.config.Settings;
+import dev.berth.config.HttpConfig;
+import dev.berth.config.ModelConfig;
+import dev.berth.config.ServingConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.slf4j.Logger;
@@ -32,9 +35,9 @@ public final class CheckCommand implements Subcommand {
 
     @Override
     public CommandSpec spec() {
-        var spec = ServeOptions.with(Settings.OF_THE_MODEL);
+        var spec = ServeOptions.with(ModelConfig.OF_ONE_MODEL);
         // The model is asked a request, too.
-        ServeOptions.add(Settings.named("timeout default-accept bad-records"), spec);
+        ServeOptions.add(List.of(ServingConfig.TIMEOUT, HttpConfig.DEFAULT_ACCEPT, ServingConfig.BAD_RECORDS), spec);
         spec.addPositional(PositionalParamSpec.builder()
                 .index("0")
                 .arity("0..1")

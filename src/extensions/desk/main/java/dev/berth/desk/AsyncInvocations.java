@@ -61,29 +61,28 @@ public final class AsyncInvocations implements AutoCloseable {
     public record Accepted(String inferenceId, String output, String failure) {}
 
     /// @param answers a directory or `s3://bucket/prefix`
-    private AsyncInvocations(AsyncConfig config, String answers) {
-        this.storage =
-                new Storage(flag -> flag.equals("--endpoint-url") ? config.s3().map(URI::toString) : Optional.empty());
+    private AsyncInvocations(ServerConfig config, String answers) {
+        this.storage = new Storage(flag ->
+                flag.equals("--endpoint-url") ? config.find(DeskConfig.S3).map(URI::toString) : Optional.empty());
         this.answers = storage.at(answers);
         // Without the slash it would be a beginning of other names in S3.
-        this.failures = storage.at(config.failures()
+        this.failures = storage.at(config.find(DeskConfig.FAILURES)
                 .orElseGet(() -> this.answers.resolve("failures").toString())
                 .replaceFirst("/*$", "/"));
-        this.inputs = config.input();
+        this.inputs = config.find(DeskConfig.INPUT);
         this.queue = new ThreadPoolExecutor(
-                config.concurrency(),
-                config.concurrency(),
+                config.get(DeskConfig.CONCURRENCY),
+                config.get(DeskConfig.CONCURRENCY),
                 IDLE.toSeconds(),
                 TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(config.queue()),
+                new LinkedBlockingQueue<>(config.get(DeskConfig.QUEUE)),
                 Thread.ofVirtual().name("berth-async-", 0).factory());
         queue.allowCoreThreadTimeOut(true);
     }
 
     /// Empty where no place for answers is set.
-    public static Optional<AsyncInvocations> of(ServerConfig server) {
-        var config = server.of(AsyncConfig.class);
-        return config.output().map(answers -> new AsyncInvocations(config, answers));
+    public static Optional<AsyncInvocations> of(ServerConfig config) {
+        return config.find(DeskConfig.OUTPUT).map(answers -> new AsyncInvocations(config, answers));
     }
 
     /// Takes an invocation, which waits for its turn then.

@@ -1,6 +1,7 @@
 package dev.berth.desk;
 
 import dev.berth.config.ServerConfig;
+import dev.berth.config.ServingConfig;
 import dev.berth.http.Front;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
@@ -18,13 +19,13 @@ public final class Desk implements Protocol {
 
     @Override
     public boolean isOn(ServerConfig config) {
-        return config.of(DeskConfig.class).isOn();
+        return config.get(DeskConfig.RUNTIME_API);
     }
 
     @Override
     public Optional<Front> front(ServerParts parts) {
         var config = parts.config();
-        return Optional.of(
-                new RuntimeApi(parts.models().hasMany(), config.batching().timeout(), AsyncInvocations.of(config)));
+        return Optional.of(new RuntimeApi(
+                parts.models().hasMany(), config.get(ServingConfig.TIMEOUT), AsyncInvocations.of(config)));
     }
 }

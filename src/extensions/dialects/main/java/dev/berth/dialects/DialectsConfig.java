@@ -1,29 +1,39 @@
 package dev.berth.dialects;
 
-import static dev.berth.config.HttpConfig.route;
-import static dev.berth.config.PlatformConfig.atDesk;
-
-import dev.berth.config.ExtensionSettings;
-import dev.berth.config.MultiModelConfig;
-import dev.berth.config.Reading;
-import java.util.Optional;
+import dev.berth.config.Findings;
+import dev.berth.config.HttpConfig;
+import dev.berth.config.ModelConfig;
+import dev.berth.config.ServerConfig;
+import dev.berth.config.Setting;
+import dev.berth.config.SettingGroup;
+import dev.berth.config.Settings;
 
 /// Which paths of other servers there are.
-///
-/// @param torchServe those of TorchServe, by the setting of boto3's
-/// @param taskClients those of clients for ready tasks
-/// @param predictRoute a path that takes `{"instances": […]}` and answers `{"predictions": […]}`
-record DialectsConfig(boolean torchServe, boolean taskClients, Optional<String> predictRoute) {
+public final class DialectsConfig implements SettingGroup {
 
-    public static final class Settings implements ExtensionSettings {
-        @Override
-        public Record read(Reading reading) {
-            var predict = route(reading, "predict-route", "/invocations", "/inferences");
-            if (predict.isPresent() && MultiModelConfig.isEnabled(reading)) {
-                reading.problem(
-                        "AIP_PREDICT_ROUTE: found a server of many models, expected one model; set BERTH_MODEL_DIR");
-            }
-            return new DialectsConfig(atDesk("--runtime-api", reading), atDesk("--client-paths", reading), predict);
+    private static final Settings SETTINGS = new Settings(DialectsConfig.class);
+
+    /// Those of TorchServe, by the setting of boto3's.
+    static final Setting<Boolean> TORCH_SERVE = SETTINGS.atDesk("runtime-api");
+
+    /// A path that takes `{"instances": […]}` and answers `{"predictions": […]}`.
+    static final Setting<String> PREDICT_ROUTE = SETTINGS.of("predict-route", HttpConfig.ROUTE);
+
+    /// Those of clients for ready tasks.
+    static final Setting<Boolean> TASK_CLIENTS = SETTINGS.atDesk("client-paths");
+
+    @Override
+    public Settings settings() {
+        return SETTINGS;
+    }
+
+    @Override
+    public void check(ServerConfig config, Findings findings) {
+        var predict = config.find(PREDICT_ROUTE);
+        findings.claim(PREDICT_ROUTE, predict, "/invocations", "/inferences");
+        if (predict.isPresent() && ModelConfig.areMany(config)) {
+            findings.problem(
+                    "AIP_PREDICT_ROUTE: found a server of many models, expected one model; set BERTH_MODEL_DIR");
         }
     }
 }

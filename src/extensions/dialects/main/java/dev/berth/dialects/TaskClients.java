@@ -38,7 +38,7 @@ public final class TaskClients implements Protocol {
 
     @Override
     public boolean isOn(ServerConfig config) {
-        return config.of(DialectsConfig.class).taskClients();
+        return config.get(DialectsConfig.TASK_CLIENTS);
     }
 
     @Override

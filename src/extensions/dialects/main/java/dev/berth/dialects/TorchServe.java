@@ -44,7 +44,7 @@ public final class TorchServe implements Protocol {
 
     @Override
     public boolean isOn(ServerConfig config) {
-        return config.of(DialectsConfig.class).torchServe();
+        return config.get(DialectsConfig.TORCH_SERVE);
     }
 
     @Override

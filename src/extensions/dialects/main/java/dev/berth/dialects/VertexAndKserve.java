@@ -23,7 +23,7 @@ public final class VertexAndKserve implements Protocol {
 
     @Override
     public List<Route> named(ServerConfig config) {
-        return config.of(DialectsConfig.class).predictRoute().stream()
+        return config.find(DialectsConfig.PREDICT_ROUTE).stream()
                 .map(path ->
                         Route.post(path, VertexAndKserve::predict).as(PREDICT).ofOne())
                 .toList();
@@ -32,7 +32,7 @@ public final class VertexAndKserve implements Protocol {
     @Override
     public Optional<ErrorForm> errors(String path, ServerConfig config) {
         return path.startsWith(MODELS + "/")
-                        || config.of(DialectsConfig.class).predictRoute().equals(Optional.of(path))
+                        || config.find(DialectsConfig.PREDICT_ROUTE).equals(Optional.of(path))
                 ? Optional.of(ErrorForm.NESTED)
                 : Optional.empty();
     }

@@ -3,6 +3,7 @@ package dev.berth.dialects;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.config.Configuration;
+import dev.berth.config.HttpConfig;
 import dev.berth.testing.TestServer;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -30,9 +31,7 @@ class AzureMlTest {
         assertThat(routes).containsOnlyKeys("liveness", "readiness", "scoring");
         var port = Configuration.read(Map.of(), Map.of(), Path.of("").toAbsolutePath())
                 .config()
-                .http()
-                .listen()
-                .port();
+                .get(HttpConfig.PORT);
         assertThat(ROUTE.matcher(deployment).results().map(found -> found.group(2)))
                 .containsOnly(String.valueOf(port));
         try (var server = TestServer.sample().start()) {

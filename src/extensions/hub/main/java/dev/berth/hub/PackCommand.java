@@ -8,7 +8,6 @@ import dev.berth.artifact.Target;
 import dev.berth.command.Logging;
 import dev.berth.command.StartException;
 import dev.berth.command.Subcommand;
-import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.error.ServingException;
 import dev.berth.inprocess.InProcessModel;
@@ -121,7 +120,7 @@ public final class PackCommand implements Subcommand {
         Path file = parsed.commandSpec().findOption("--file").getValue();
         Target target = parsed.commandSpec().findOption("--target").getValue();
         try {
-            Logging.configure(Configuration.log(environment, Map.of()), new FileOutputStream(FileDescriptor.err));
+            Logging.configure(Logging.settings(environment, Map.of()), new FileOutputStream(FileDescriptor.err));
             pack(
                     source,
                     output.toAbsolutePath(),

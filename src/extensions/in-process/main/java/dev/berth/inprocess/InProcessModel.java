@@ -6,6 +6,7 @@ import dev.berth.command.Deployment;
 import dev.berth.command.StartException;
 import dev.berth.config.Configuration;
 import dev.berth.config.ServerConfig;
+import dev.berth.config.ServingConfig;
 import dev.berth.engine.Machine;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
@@ -45,7 +46,7 @@ public final class InProcessModel implements AutoCloseable {
     private final WorkerPool workers;
 
     private InProcessModel(ServerConfig config, int cores) throws Exception {
-        timeout = config.batching().timeout();
+        timeout = config.get(ServingConfig.TIMEOUT);
         try {
             deployment = Deployment.plan(config, Machine.current().withProcessors(cores));
             workers = new WorkerPool(deployment.workers());

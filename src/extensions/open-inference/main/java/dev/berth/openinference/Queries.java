@@ -3,7 +3,8 @@ package dev.berth.openinference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.config.PlatformConfig;
+import dev.berth.config.ModelConfig;
+import dev.berth.config.ServingConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
@@ -84,7 +85,7 @@ record Queries(ServerParts parts) {
     }
 
     Object server(JsonNode asked) {
-        boolean isSageMaker = parts.config().of(PlatformConfig.class).isSageMaker();
+        boolean isSageMaker = parts.config().platform().isSageMaker();
         return new Server(PLATFORM, ServingMetrics.version(), isSageMaker ? EXTENSIONS.subList(0, 1) : EXTENSIONS);
     }
 
@@ -186,7 +187,7 @@ record Queries(ServerParts parts) {
     }
 
     private Object ofSignature(String model, BiFunction<String, Signature, Object> answer) {
-        var deadline = in(parts.config().batching().timeout());
+        var deadline = in(parts.config().get(ServingConfig.TIMEOUT));
         try (var visit = parts.models().enter(model, deadline)) {
             return answer.apply(model, visit.signature(deadline));
         }
@@ -272,7 +273,7 @@ record Queries(ServerParts parts) {
     /// Waits until the model is loaded, as the first request for it does.
     Object load(JsonNode asked) {
         requireKnown(asked, Set.of());
-        parts.models().load(target(asked), in(parts.config().multiModel().loadTimeout()));
+        parts.models().load(target(asked), in(parts.config().get(ModelConfig.LOAD_TIMEOUT)));
         return Map.of();
     }
 

@@ -4,7 +4,6 @@ import static dev.berth.http.Route.get;
 import static dev.berth.http.Route.post;
 import static dev.berth.openinference.Queries.http;
 
-import dev.berth.config.PlatformConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
@@ -32,6 +31,6 @@ public final class TritonRoutes implements Protocol {
 
     @Override
     public boolean isOn(ServerConfig config) {
-        return !config.of(PlatformConfig.class).isSageMaker();
+        return !config.platform().isSageMaker();
     }
 }

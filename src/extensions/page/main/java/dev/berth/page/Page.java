@@ -3,7 +3,9 @@ package dev.berth.page;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.config.MetricsConfig;
+import dev.berth.config.HttpConfig;
+import dev.berth.config.ModelConfig;
+import dev.berth.config.MonitoringConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -48,7 +50,7 @@ final class Page {
     Page(ServerParts parts) {
         this.config = parts.config();
         this.routes = parts.routes();
-        this.catalog = new Catalog(parts.models(), config.model().directory());
+        this.catalog = new Catalog(parts.models(), config.get(ModelConfig.MODEL_DIR));
     }
 
     /// The page. Those who name types and not HTML among them get what clients of KServe's version 1
@@ -69,7 +71,7 @@ final class Page {
 
     /// Describes the routes of the server, these ones too.
     void document(Context ctx) throws IOException {
-        json(ctx, new OpenApi(config.http().defaultAccept(), catalog).describe(root(ctx), routes));
+        json(ctx, new OpenApi(config.get(HttpConfig.DEFAULT_ACCEPT), catalog).describe(root(ctx), routes));
     }
 
     /// Absolute, because clients that are made of the document know nothing of where it came from.
@@ -104,8 +106,8 @@ final class Page {
         var page = JsonNodeFactory.instance
                 .objectNode()
                 .put("many", catalog.hasMany())
-                .put("metrics", config.of(MetricsConfig.class).path())
-                .put("defaultAccept", config.http().defaultAccept().toString());
+                .put("metrics", config.get(MonitoringConfig.METRICS_PATH))
+                .put("defaultAccept", config.get(HttpConfig.DEFAULT_ACCEPT).toString());
         var models = page.putArray("models");
         catalog.list().forEach(entry -> models.add(describe(entry)));
         json(ctx, page);

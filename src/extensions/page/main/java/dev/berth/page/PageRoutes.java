@@ -3,13 +3,24 @@ package dev.berth.page;
 import static dev.berth.http.Route.get;
 
 import dev.berth.config.ServerConfig;
+import dev.berth.config.Setting;
+import dev.berth.config.SettingGroup;
+import dev.berth.config.Settings;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import java.util.List;
 import java.util.Optional;
 
 /// The page's protocol: that of a browser.
-public final class PageRoutes implements Protocol {
+public final class PageRoutes implements Protocol, SettingGroup {
+
+    private static final Settings SETTINGS = new Settings(PageRoutes.class);
+    private static final Setting<Boolean> PAGE = SETTINGS.atDesk("page");
+
+    @Override
+    public Settings settings() {
+        return SETTINGS;
+    }
 
     @Override
     public List<Route> routes() {
@@ -24,7 +35,7 @@ public final class PageRoutes implements Protocol {
 
     @Override
     public boolean isOn(ServerConfig config) {
-        return config.of(PageConfig.class).isOn();
+        return config.get(PAGE);
     }
 
     @Override

@@ -1,7 +1,8 @@
 package dev.berth.sockets;
 
 import dev.berth.batching.Caller;
-import dev.berth.config.StreamConfig;
+import dev.berth.config.HttpConfig;
+import dev.berth.config.ServingConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
@@ -132,7 +133,7 @@ public final class Socket implements Session.Listener {
         this.clock = clock;
         this.scheduler = scheduler;
         this.connection = connection;
-        this.timeout = parts.config().batching().timeout();
+        this.timeout = parts.config().get(ServingConfig.TIMEOUT);
     }
 
     /// The handshake was accepted. A client that leaves at this very moment must not keep a session.
@@ -182,7 +183,7 @@ public final class Socket implements Session.Listener {
                 arriving.limit = scheduler.schedule(this::giveUp, timeout.toMillis(), TimeUnit.MILLISECONDS);
             }
         }
-        long most = parts.config().http().maxPayloadBytes();
+        long most = parts.config().get(HttpConfig.MAX_PAYLOAD);
         if (arriving.bytes.size() + (long) payload.remaining() > most) {
             throw ErrorType.PAYLOAD_TOO_LARGE.because(
                     "a message has more than the %d bytes that SAGEMAKER_MAX_PAYLOAD_IN_MB allows".formatted(most));
@@ -250,8 +251,8 @@ public final class Socket implements Session.Listener {
         message.taken.add((long) LIKELY * message.bytes.size());
         var request = request(message, visit, id).withTraceParent(entry.traceParent());
         var limits = new StreamLimits(
-                parts.config().of(StreamConfig.class).partTimeout(),
-                parts.config().of(StreamConfig.class).timeout(),
+                parts.config().get(ServingConfig.STREAM_PART_TIMEOUT),
+                parts.config().get(ServingConfig.STREAM_TIMEOUT),
                 true);
         var caller = new Caller(this::isClosed, RequestLog.context(), entry.trace);
         var call = new Call(message.deadline, message.taken, caller, Optional.of(limits), Dialect.NONE);
@@ -270,7 +271,7 @@ public final class Socket implements Session.Listener {
         var accept = Accept.choose(
                 handshake.header("Accept"),
                 visit.facts().responseTypes(),
-                message.isText ? parts.config().http().defaultAccept() : MediaType.BYTES);
+                message.isText ? parts.config().get(HttpConfig.DEFAULT_ACCEPT) : MediaType.BYTES);
         return new InvocationRequest(
                         new ByteArrayInputStream(message.bytes.toByteArray()),
                         type,

@@ -1,5 +1,7 @@
 package dev.berth.sockets;
 
+import dev.berth.config.HttpConfig;
+import dev.berth.config.ServingConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
@@ -87,7 +89,7 @@ record Sockets(ServerParts parts) {
     }
 
     private Deadline deadline() {
-        return Deadline.in(parts.config().batching().timeout(), System::nanoTime);
+        return Deadline.in(parts.config().get(ServingConfig.TIMEOUT), System::nanoTime);
     }
 
     private void requireNoRoute(Context ctx, Optional<String> route) {
@@ -112,9 +114,9 @@ record Sockets(ServerParts parts) {
                 Accept.choose(
                         Headers.of(ctx, "Accept"),
                         visit.facts().responseTypes(),
-                        parts.config().http().defaultAccept()),
+                        parts.config().get(HttpConfig.DEFAULT_ACCEPT)),
                 false);
-        var timeout = parts.config().batching().timeout();
+        var timeout = parts.config().get(ServingConfig.TIMEOUT);
         Supplier<RequestMemory> memory = () -> {
             var ofMessage = new RequestMemory(
                     ProcessMemory.ofThisProcess(), System.nanoTime() + 2 * timeout.toNanos(), () -> {});

@@ -1,6 +1,7 @@
 package dev.berth.http.connections;
 
 import dev.berth.config.HttpConfig;
+import dev.berth.config.ServerConfig;
 import dev.berth.metrics.ServingMetrics;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -94,13 +95,13 @@ public final class Connections implements SelectorManager.AcceptListener {
     /// @param slowHead makes a message a whole response, for a head that is not whole in time
     /// @param overloaded the same where there is no room
     public Connections(
-            HttpConfig.Listen config,
+            ServerConfig config,
             ServingMetrics metrics,
             Function<String, byte[]> slowHead,
             Function<String, byte[]> overloaded) {
-        this.limit = ConnectionLimit.ofThisJvm(config.maxConnections());
-        this.mostOfAddress = config.maxConnectionsPerAddress();
-        this.tls = config.tls().map(PemContext::new);
+        this.limit = ConnectionLimit.ofThisJvm(config.number(HttpConfig.MAX_CONNECTIONS));
+        this.mostOfAddress = config.number(HttpConfig.MAX_CONNECTIONS_PER_ADDRESS);
+        this.tls = HttpConfig.tls(config).map(PemContext::new);
         this.metrics = metrics;
         this.slowHead = slowHead;
         this.overloaded = overloaded;

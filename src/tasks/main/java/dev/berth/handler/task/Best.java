@@ -12,9 +12,8 @@ public final class Best {
     private record Candidate(long number, int place, double score) {}
 
     /// The better first; of equal ones the one that was found first.
-    private static final Comparator<Candidate> BEST_FIRST = Comparator.comparingDouble(Candidate::score)
-            .reversed()
-            .thenComparingInt(Candidate::place);
+    private static final Comparator<Candidate> BEST_FIRST =
+            Comparator.comparingDouble(Candidate::score).reversed().thenComparingInt(Candidate::place);
 
     private Best() {}
 

@@ -5,8 +5,10 @@ import dev.berth.command.Server;
 import dev.berth.command.StartException;
 import dev.berth.command.Subcommand;
 import dev.berth.config.ConfigurationException;
+import dev.berth.config.ModelConfig;
+import dev.berth.config.MonitoringConfig;
+import dev.berth.config.ServingConfig;
 import dev.berth.config.Setting;
-import dev.berth.config.Settings;
 import dev.berth.json.JsonText;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
@@ -61,7 +63,8 @@ public final class TransformCommand implements Subcommand {
     private static final String BAD_RECORDS = "BERTH_BAD_RECORDS";
 
     /// Those that say, besides the model's own, how the server in this process behaves.
-    private static final List<Setting> OF_THE_SERVER = Settings.named("model-dir trailing-newline log-format");
+    private static final List<Setting<?>> OF_THE_SERVER =
+            List.of(ModelConfig.MODEL_DIR, ServingConfig.TRAILING_NEWLINE, MonitoringConfig.LOG_FORMAT);
 
     @Override
     public String name() {
@@ -89,7 +92,7 @@ public final class TransformCommand implements Subcommand {
             spec.addOption(option(option.name(), option.label(), option.meaning()));
         }
         ServeOptions.add(OF_THE_SERVER, spec);
-        ServeOptions.add(Settings.OF_THE_MODEL, spec);
+        ServeOptions.add(ModelConfig.OF_ONE_MODEL, spec);
         spec.usageMessage()
                 .customSynopsis("transform --input <in> --output <out> [option]...")
                 .description(
@@ -176,7 +179,7 @@ public final class TransformCommand implements Subcommand {
     }
 
     private static void requireNoServersFlags(ParseResult parsed) throws JobException {
-        var ignored = Stream.concat(OF_THE_SERVER.stream(), Settings.OF_THE_MODEL.stream())
+        var ignored = Stream.concat(OF_THE_SERVER.stream(), ModelConfig.OF_ONE_MODEL.stream())
                 .flatMap(setting -> setting.flag().stream())
                 .filter(parsed::hasMatchedOption)
                 .map(flag -> "%s: found it with --endpoint, expected one of them: it is for a server in this process"

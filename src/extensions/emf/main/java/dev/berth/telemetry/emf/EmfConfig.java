@@ -1,7 +1,10 @@
 package dev.berth.telemetry.emf;
 
-import dev.berth.config.ExtensionSettings;
-import dev.berth.config.Reading;
+import dev.berth.config.Findings;
+import dev.berth.config.ServerConfig;
+import dev.berth.config.Setting;
+import dev.berth.config.SettingGroup;
+import dev.berth.config.Settings;
 import dev.berth.config.Syntax;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -10,9 +13,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /// Whether and how often metrics are printed.
-///
-/// @param dimensions what is on all of them, by name
-record EmfConfig(Format format, Duration interval, Map<String, String> dimensions) {
+public final class EmfConfig implements SettingGroup {
+
+    private static final Settings SETTINGS = new Settings(EmfConfig.class);
 
     /// Where metrics go besides the path of the metrics.
     enum Format {
@@ -29,41 +32,41 @@ record EmfConfig(Format format, Duration interval, Map<String, String> dimension
     /// Of the 30 that CloudWatch takes, two are left for the server's own.
     private static final int MOST_DIMENSIONS = 28;
 
-    /// Reads them.
-    public static final class Settings implements ExtensionSettings {
-        @Override
-        public Record read(Reading reading) {
-            var config = new EmfConfig(
-                    reading.value("--metrics-format", Syntax.oneOf(Format.class), Format.PROMETHEUS),
-                    reading.value("--metrics-interval-seconds", Syntax.seconds(1), Duration.ofSeconds(60)),
-                    reading.value("--metrics-dimensions", pairs(), Map.of()));
-            if (config.dimensions.containsKey("model")) {
-                reading.problem(
-                        "metrics-dimensions: found model, expected another name; each model has its own already");
-            }
-            return config;
+    static final Setting<Format> FORMAT = SETTINGS.of("metrics-format", Syntax.oneOf(Format.class));
+    static final Setting<Duration> INTERVAL = SETTINGS.of("metrics-interval-seconds", Syntax.seconds(1));
+
+    /// What is on all of them, by name.
+    static final Setting<Map<String, String>> DIMENSIONS = SETTINGS.of(
+            "metrics-dimensions",
+            new Syntax<>(
+                            "<name=value,...>",
+                            "at most %d pairs such as EndpointName=demo of ASCII characters, with commas between them"
+                                    .formatted(MOST_DIMENSIONS),
+                            EmfConfig::pairs)
+                    .shown(pairs ->
+                            pairs.entrySet().stream().map(Map.Entry::toString).collect(Collectors.joining(","))));
+
+    @Override
+    public Settings settings() {
+        return SETTINGS;
+    }
+
+    @Override
+    public void check(ServerConfig config, Findings findings) {
+        if (config.find(DIMENSIONS).orElse(Map.of()).containsKey("model")) {
+            findings.problem("metrics-dimensions: found model, expected another name; each model has its own already");
         }
     }
 
-    /// Names and values, with commas between the pairs.
-    private static Syntax<Map<String, String>> pairs() {
-        return new Syntax<Map<String, String>>(
-                        "<name=value,...>",
-                        "at most %d pairs such as EndpointName=demo of ASCII characters, with commas between them"
-                                .formatted(MOST_DIMENSIONS),
-                        text -> {
-                            var pairs = new LinkedHashMap<String, String>();
-                            for (var pair : text.split(",", -1)) {
-                                var parts = DIMENSION.matcher(pair.strip());
-                                if (!parts.matches() || pairs.put(parts.group(1), parts.group(2)) != null) {
-                                    return null;
-                                }
-                            }
-                            return pairs;
-                        })
-                .where(pairs -> pairs.size() <= MOST_DIMENSIONS)
-                .shown(pairs -> pairs.isEmpty()
-                        ? "none"
-                        : pairs.entrySet().stream().map(Map.Entry::toString).collect(Collectors.joining(",")));
+    /// Null: it is none of that.
+    private static Map<String, String> pairs(String text) {
+        var pairs = new LinkedHashMap<String, String>();
+        for (var pair : text.split(",", -1)) {
+            var parts = DIMENSION.matcher(pair.strip());
+            if (!parts.matches() || pairs.put(parts.group(1), parts.group(2)) != null) {
+                return null;
+            }
+        }
+        return pairs.size() <= MOST_DIMENSIONS ? pairs : null;
     }
 }

@@ -4,6 +4,7 @@ import dev.berth.config.ServerConfig;
 import dev.berth.telemetry.Exporter;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -34,12 +35,12 @@ public final class EmfPrinter implements Exporter.Export {
     public static final class OfSettings implements Exporter {
         @Override
         public Optional<Export> start(ServerConfig config, Supplier<MetricSnapshots> metrics, Consumer<String> print) {
-            var emf = config.of(EmfConfig.class);
-            if (emf.format() != EmfConfig.Format.EMF) {
+            if (config.get(EmfConfig.FORMAT) != EmfConfig.Format.EMF) {
                 return Optional.empty();
             }
-            var printer = new EmfPrinter(new EmfDocuments(emf.dimensions()), metrics, print);
-            long nanos = emf.interval().toNanos();
+            var dimensions = config.find(EmfConfig.DIMENSIONS).orElse(Map.of());
+            var printer = new EmfPrinter(new EmfDocuments(dimensions), metrics, print);
+            long nanos = config.get(EmfConfig.INTERVAL).toNanos();
             var _ = printer.clock.scheduleAtFixedRate(printer::print, nanos, nanos, TimeUnit.NANOSECONDS);
             return Optional.of(printer);
         }

@@ -92,8 +92,8 @@ class MecabWordsTest {
         "unk.dic, 3616, ffffff7f, damaged",
         "char.bin, 390, ffffff7f, damaged"
     })
-    void aDictionaryThatIsWrongIsRefused(
-            String name, int place, String bytes, String message, @TempDir Path directory) throws IOException {
+    void aDictionaryThatIsWrongIsRefused(String name, int place, String bytes, String message, @TempDir Path directory)
+            throws IOException {
         JapaneseArtifact.writeDictionary(directory);
         try (var channel = Files.newByteChannel(directory.resolve(name), StandardOpenOption.WRITE)) {
             channel.position(place).write(ByteBuffer.wrap(HexFormat.of().parseHex(bytes)));

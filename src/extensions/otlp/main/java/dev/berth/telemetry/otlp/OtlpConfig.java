@@ -1,7 +1,10 @@
 package dev.berth.telemetry.otlp;
 
-import dev.berth.config.ExtensionSettings;
-import dev.berth.config.Reading;
+import dev.berth.config.Findings;
+import dev.berth.config.ServerConfig;
+import dev.berth.config.Setting;
+import dev.berth.config.SettingGroup;
+import dev.berth.config.Settings;
 import dev.berth.config.Syntax;
 import java.net.URI;
 import java.util.List;
@@ -17,26 +20,39 @@ record OtlpConfig(Optional<URI> endpoint, Map<String, String> openTelemetry) {
     /// The signals of OpenTelemetry as its variables spell them.
     static final List<String> SIGNALS = List.of("TRACES", "METRICS", "LOGS");
 
-    /// Reads them.
-    public static final class Settings implements ExtensionSettings {
+    /// Its setting, beside the variables.
+    public static final class Group implements SettingGroup {
+
+        private static final Settings SETTINGS = new Settings(Group.class);
+        private static final Setting<URI> ENDPOINT =
+                SETTINGS.of("otlp-endpoint", Syntax.httpAddress("http://collector:4318"));
+
         @Override
-        public Record read(Reading reading) {
-            var config = new OtlpConfig(
-                    reading.optional("--otlp-endpoint", Syntax.httpAddress("http://collector:4318")),
-                    reading.environment().entrySet().stream()
-                            .filter(variable -> variable.getKey().startsWith("OTEL_")
-                                    && !variable.getValue().isBlank())
-                            .collect(Collectors.toUnmodifiableMap(
-                                    Map.Entry::getKey,
-                                    variable -> variable.getValue().strip())));
-            config.openTelemetry.forEach((name, value) -> {
+        public Settings settings() {
+            return SETTINGS;
+        }
+
+        @Override
+        public void check(ServerConfig config, Findings findings) {
+            of(config).openTelemetry.forEach((name, value) -> {
                 // With gRPC there would be a second HTTP client in the server.
                 if (name.matches("OTEL_EXPORTER_OTLP_([A-Z]+_)?PROTOCOL") && !value.equals("http/protobuf")) {
-                    reading.problem("%s: found %s, expected http/protobuf, mostly at port 4318".formatted(name, value));
+                    findings.problem(
+                            "%s: found %s, expected http/protobuf, mostly at port 4318".formatted(name, value));
                 }
             });
-            return config;
         }
+    }
+
+    static OtlpConfig of(ServerConfig config) {
+        return new OtlpConfig(
+                config.find(Group.ENDPOINT),
+                config.platform().environment().entrySet().stream()
+                        .filter(variable -> variable.getKey().startsWith("OTEL_")
+                                && !variable.getValue().isBlank())
+                        .collect(Collectors.toUnmodifiableMap(
+                                Map.Entry::getKey,
+                                variable -> variable.getValue().strip())));
     }
 
     /// Whether anything is sent.

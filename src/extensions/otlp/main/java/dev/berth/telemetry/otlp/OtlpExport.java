@@ -59,7 +59,7 @@ public final class OtlpExport implements Exporter.Export {
     public static final class OfSettings implements Exporter {
         @Override
         public Optional<Export> start(ServerConfig config, Supplier<MetricSnapshots> metrics, Consumer<String> print) {
-            var otlp = config.of(OtlpConfig.class);
+            var otlp = OtlpConfig.of(config);
             if (!otlp.isOn()) {
                 return Optional.empty();
             }
