@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -42,7 +42,7 @@ public final class SharedThreads {
 
     private ThreadPoolExecutor newThreads() {
         var made = new ThreadPoolExecutor(
-                places, places, IDLE.toSeconds(), TimeUnit.SECONDS, new LinkedTransferQueue<>(), factory);
+                places, places, IDLE.toSeconds(), TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
         made.allowCoreThreadTimeOut(true);
         // It was renewed meanwhile.
         made.setRejectedExecutionHandler((task, _) -> threads.execute(task));
