@@ -62,7 +62,7 @@ public final class SharedThreads {
     }
 
     private boolean mustBeWatched() {
-        return !threads.getQueue().isEmpty() && isWatched.compareAndSet(false, true);
+        return !isWatched.get() && !threads.getQueue().isEmpty() && isWatched.compareAndSet(false, true);
     }
 
     /// Whether there is a place for one more.
@@ -93,12 +93,22 @@ public final class SharedThreads {
         waiting.forEach(threads::execute);
     }
 
+    private synchronized void addPlaces(ThreadPoolExecutor to, int more) {
+        int size = to.getCorePoolSize() + more;
+        to.setMaximumPoolSize(Math.max(size, to.getCorePoolSize()));
+        to.setCorePoolSize(size);
+        to.setMaximumPoolSize(size);
+    }
+
     /// Something that runs here, or will.
     public final class Task implements Runnable {
         private final Consumer<Task> action;
-        private long since;
+        private volatile long since;
 
-        /// Where another one has its place; null: nowhere. Guarded by the monitor.
+        // Guarded by the monitor of the task.
+        private boolean isRunning;
+
+        /// Where another one has its place; null: nowhere.
         private ThreadPoolExecutor replaced;
 
         private Task(Consumer<Task> action) {
@@ -108,39 +118,34 @@ public final class SharedThreads {
         /// By the threads alone.
         @Override
         public void run() {
-            since = System.nanoTime();
-            running.add(this);
+            begin();
             try {
                 action.accept(this);
             } finally {
-                running.remove(this);
-                takePlaceBack();
+                end();
+            }
+        }
+
+        private synchronized void begin() {
+            since = System.nanoTime();
+            isRunning = true;
+            running.add(this);
+        }
+
+        private synchronized void end() {
+            isRunning = false;
+            running.remove(this);
+            if (replaced != null) {
+                addPlaces(replaced, -1);
             }
         }
 
         /// Leaves its place to another while it runs.
-        public void leavePlace() {
-            synchronized (SharedThreads.this) {
-                if (replaced == null && running.contains(this)) {
-                    replaced = threads;
-                    resize(1);
-                }
+        public synchronized void leavePlace() {
+            if (isRunning && replaced == null) {
+                replaced = threads;
+                addPlaces(replaced, 1);
             }
-        }
-
-        private void takePlaceBack() {
-            synchronized (SharedThreads.this) {
-                if (replaced != null) {
-                    resize(-1);
-                }
-            }
-        }
-
-        private void resize(int more) {
-            int size = replaced.getCorePoolSize() + more;
-            replaced.setMaximumPoolSize(Math.max(size, replaced.getCorePoolSize()));
-            replaced.setCorePoolSize(size);
-            replaced.setMaximumPoolSize(size);
         }
     }
 }
