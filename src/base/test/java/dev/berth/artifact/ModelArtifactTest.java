@@ -214,7 +214,7 @@ class ModelArtifactTest {
                 .hasMessageContaining("model.pt: found a pipe");
         Pipes.make(directory.resolve("model.json"));
         assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: found a pipe");
-        assertThatThrownBy(() -> ModelDescription.read(directory)).hasMessageContaining("model.json: found a pipe");
+        assertThatThrownBy(() -> ModelJson.ifAny(directory)).hasMessageContaining("model.json: found a pipe");
     }
 
     private void write() throws Exception {

@@ -61,8 +61,8 @@ public record ArtifactBuilds(Path directory, Map<Target, Path> directories) {
     }
 
     private static void checkTarget(ModelJson json, Target device, Path build) {
-        ModelDescription.read(build)
-                .target()
+        ModelJson.ifAny(build)
+                .findTarget()
                 .filter(target -> !device.runs(target))
                 .ifPresent(target ->
                         json.problem("files.%1$s: found a build that is traced for %2$s, expected one for %1$s"

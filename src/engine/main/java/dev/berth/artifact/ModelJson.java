@@ -2,6 +2,7 @@ package dev.berth.artifact;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Predicate;
@@ -57,17 +59,46 @@ public final class ModelJson {
         if (!Files.isDirectory(directory)) {
             throw new ModelArtifactException(directory, "not a directory");
         }
-        if (isIn(directory)) {
-            return new ModelJson(directory, NAME + ": ", "", parsed(directory), new ArrayList<>());
-        }
-        return described(directory)
-                .map(json -> new ModelJson(directory, ModelLayout.SOURCE, "", json, new ArrayList<>()))
+        return in(directory)
                 .orElseThrow(
                         () -> new ModelArtifactException(
                                 directory,
                                 Files.exists(directory.resolve("model.tar.gz"))
                                         ? "model.json: not found, only a model.tar.gz that is still packed"
                                         : "model.json: not found; expected an artifact made by trace.py or serve pack, or an ONNX file beside config.json"));
+    }
+
+    /// The same, or an empty object where there is none: all that it says of how an artifact wants to be
+    /// served may be left out. [ModelArtifact] and [TensorArtifact] say what is wrong with the rest.
+    ///
+    /// @throws ModelArtifactException when there is a `model.json` that is no JSON object
+    public static ModelJson ifAny(Path directory) {
+        return in(directory).orElseGet(() -> of(directory, NAME + ": ", JsonNodeFactory.instance.objectNode()));
+    }
+
+    /// The file's, else what would stand in it.
+    private static Optional<ModelJson> in(Path directory) {
+        return isIn(directory)
+                ? Optional.of(of(directory, NAME + ": ", parsed(directory)))
+                : LAYOUTS.stream()
+                        .flatMap(layout -> layout.describe(directory).stream())
+                        .findFirst()
+                        .map(json -> of(directory, ModelLayout.SOURCE, json));
+    }
+
+    private static ModelJson of(Path directory, String source, JsonNode json) {
+        return new ModelJson(directory, source, "", json, new ArrayList<>());
+    }
+
+    /// That of a directory, or the nearest one above it: a model file may stand deeper in its artifact.
+    ///
+    /// @see #ifAny
+    public static ModelJson nearest(Path directory) {
+        return Stream.iterate(directory.toAbsolutePath(), Objects::nonNull, Path::getParent)
+                .filter(ModelJson::isIn)
+                .findFirst()
+                .map(ModelJson::read)
+                .orElseGet(() -> ifAny(directory));
     }
 
     private static JsonNode parsed(Path directory) {
@@ -91,15 +122,6 @@ public final class ModelJson {
 
     static boolean isIn(Path directory) {
         return ArtifactFile.isThere(directory.resolve(NAME));
-    }
-
-    /// What would stand in the file where there is none.
-    ///
-    /// @throws ModelArtifactException when that can't be told
-    static Optional<JsonNode> described(Path directory) {
-        return LAYOUTS.stream()
-                .flatMap(layout -> layout.describe(directory).stream())
-                .findFirst();
     }
 
     public ModelJson checkFormat() {
@@ -165,7 +187,7 @@ public final class ModelJson {
         return path.isEmpty() ? field : "%s.%s".formatted(path, field);
     }
 
-    Optional<String> find(String field) {
+    public Optional<String> find(String field) {
         return has(field) ? Optional.of(text(field)) : Optional.empty();
     }
 
@@ -217,8 +239,17 @@ public final class ModelJson {
         return Target.named(choice("target", TARGETS)).orElse(Target.CPU);
     }
 
-    Optional<Target> findTarget() {
+    /// The device that the model was traced for.
+    public Optional<Target> findTarget() {
         return has("target") ? Optional.of(target()) : Optional.empty();
+    }
+
+    /// What the files of a directory of another kind say in vain, a line each.
+    public List<String> warnings() {
+        return json.path(ModelLayout.WARNINGS)
+                .valueStream()
+                .map(JsonNode::asText)
+                .toList();
     }
 
     /// What every traced model says.

@@ -1,6 +1,6 @@
 package dev.berth.engine;
 
-import dev.berth.artifact.ModelDescription;
+import dev.berth.artifact.ModelJson;
 import dev.berth.artifact.Target;
 import dev.berth.hooks.Accelerator;
 import dev.berth.memory.Footprint;
@@ -47,8 +47,8 @@ public interface Engine {
     ///
     /// @throws EngineException when that is unknown
     static Optional<Engine> named(Path directory) {
-        return ModelDescription.nearest(directory)
-                .engine()
+        return ModelJson.nearest(directory)
+                .find("engine")
                 .map(name -> ALL.stream()
                         .filter(engine -> engine.name().equals(name))
                         .findFirst()

@@ -4,7 +4,7 @@ import dev.berth.artifact.ArtifactFile;
 import dev.berth.artifact.ArtifactTree;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.artifact.ModelDescription;
+import dev.berth.artifact.ModelJson;
 import dev.berth.artifact.TensorArtifact;
 import dev.berth.artifact.TracedArtifact;
 import dev.berth.artifact.code.HookCode;
@@ -48,9 +48,9 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
     /// @throws Exception anything that the constructor of its own handler throws
     static ArtifactHooks open(Path directory, Optional<String> program) throws Exception {
         warnOfOversights(directory);
-        var json = ModelDescription.read(directory);
+        var json = ModelJson.ifAny(directory);
         json.warnings().forEach(warning -> log.warn("{}: {}", directory, warning));
-        var code = HookCode.find(directory, program, json.handler());
+        var code = HookCode.find(directory, program, json.find("handler"));
         if (code.isPresent()) {
             return own(code.get().create(JsonText::forgetClasses));
         }
@@ -61,8 +61,9 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
             log.warn("{}: code/ has hooks in Python, which are not run; docs/hooks.md turns them into Java", directory);
         }
         // A tokenizer without a model.json is a traced transformer that has lost it.
-        if (json.task().isPresent() || ArtifactFile.isThere(directory.resolve("tokenizer.json"))) {
-            return ofTask(json.task().orElse(""), directory);
+        var task = json.find("task");
+        if (task.isPresent() || ArtifactFile.isThere(directory.resolve("tokenizer.json"))) {
+            return ofTask(task.orElse(""), directory);
         }
         SLOW_TOKENIZERS.stream()
                 .filter(file -> ArtifactFile.isThere(directory.resolve(file)))

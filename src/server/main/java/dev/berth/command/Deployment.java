@@ -2,7 +2,7 @@ package dev.berth.command;
 
 import dev.berth.artifact.ArtifactBuilds;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.artifact.ModelDescription;
+import dev.berth.artifact.ModelJson;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.batching.WorkerPool;
@@ -176,7 +176,7 @@ public record Deployment(
     }
 
     private static Devices checkTarget(Path directory, Devices devices) {
-        var target = ModelDescription.read(directory).target();
+        var target = ModelJson.ifAny(directory).findTarget();
         if (target.isPresent() && !devices.target().runs(target.get())) {
             throw new EngineException("model artifact %s is traced for %2$s, and this server uses %3$s (%4$s); "
                     .concat("trace it with --target %3$s, or set INSTANCE_TYPE=%2$s")
