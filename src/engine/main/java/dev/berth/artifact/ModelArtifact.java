@@ -25,11 +25,11 @@ public record ModelArtifact(
     /// @throws ModelArtifactException with everything that is wrong
     public static ModelArtifact open(Path directory) {
         var json = ModelJson.read(directory).checkFormat();
-        var header = json.header();
+        var header = Header.read(json);
         int longest = json.integer("maxSequenceLength");
         var artifact = new ModelArtifact(
                 header,
-                json.shapes(header.target(), longest, file -> file.integer("sequence")),
+                Shapes.read(json, header.target(), longest, file -> file.integer("sequence")),
                 longest,
                 json.at("pair", "an object")
                         .value("padding", token -> token.isIntegralNumber() && token.longValue() >= 0, "a token id")

@@ -16,7 +16,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Predicate;
-import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -27,7 +26,6 @@ public final class ModelJson {
 
     private static final String NAME = "model.json";
     private static final int FORMAT = 1;
-    private static final List<String> PRECISIONS = List.of("fp32", "fp16", "bf16", "int8");
     private static final List<String> TARGETS =
             Stream.of(Target.values()).map(Target::toString).toList();
     private static final List<ModelLayout> LAYOUTS =
@@ -148,6 +146,10 @@ public final class ModelJson {
         }
     }
 
+    Path directory() {
+        return directory;
+    }
+
     JsonNode json() {
         return json;
     }
@@ -228,7 +230,7 @@ public final class ModelJson {
         return said.isBoolean() ? Optional.of(said.booleanValue()) : Optional.empty();
     }
 
-    private Map<String, Object> object(String field) {
+    Map<String, Object> object(String field) {
         var object = value(field, value -> value.isMissingNode() || value.isObject(), "an object");
         return object.isObject()
                 ? Collections.unmodifiableMap(JsonText.as(object, new TypeReference<Map<String, Object>>() {}))
@@ -252,60 +254,8 @@ public final class ModelJson {
                 .toList();
     }
 
-    /// What every traced model says.
-    public TracedArtifact.Header header() {
-        var independentRows = flag("independentRows");
-        if (independentRows.equals(Optional.of(false))) {
-            part("independentRows").wrong("true or nothing: rows of a task go through its model together");
-        }
-        return new TracedArtifact.Header(
-                directory,
-                text("task"),
-                target(),
-                new TracedArtifact.Tensors(texts("inputs"), texts("outputs"), independentRows, findTexts("labels")),
-                object("parameters"),
-                new TracedArtifact.Origin(
-                        choice("precision", PRECISIONS), find("torch"), agreement(), object("provenance")));
-    }
-
-    /// Artifacts in fp32, those for Neuron and those of earlier versions have none.
-    private Optional<Agreement> agreement() {
-        if (!has("agreement")) {
-            return Optional.empty();
-        }
-        var agreement = at("agreement", "an object");
-        return Optional.of(new Agreement(
-                agreement.integer("questions"),
-                agreement
-                        .value("sameAnswers", JsonNode::isInt, "a whole number")
-                        .asInt(),
-                agreement
-                        .value("largestScoreDifference", JsonNode::isNumber, "a number")
-                        .asDouble()));
-    }
-
     List<ModelJson> files() {
         return list("files", "a list of {\"path\": …}");
-    }
-
-    /// The files of a traced model and what each takes.
-    ///
-    /// @param longest the tokens of the longest row
-    /// @param sequence reads how many tokens a row of a compiled file has
-    public Shapes shapes(Target target, int longest, ToIntFunction<ModelJson> sequence) {
-        boolean isCompiled = choice("shapes", List.of("dynamic", "compiled")).equals("compiled");
-        var files = files().stream()
-                .map(file -> isCompiled
-                        ? new Shapes.Shape(file.file(), file.integer("batch"), sequence.applyAsInt(file))
-                        : new Shapes.Shape(file.file(), Integer.MAX_VALUE, longest))
-                .toList();
-        if (!isCompiled && files.size() > 1) {
-            problem("files: found %d, expected one that takes every shape".formatted(files.size()));
-        }
-        if (!isCompiled && target.isNeuron()) {
-            part("shapes").wrong("\"compiled\" for " + target);
-        }
-        return new Shapes(!isCompiled, files);
     }
 
     /// The file whose `path` this object has.

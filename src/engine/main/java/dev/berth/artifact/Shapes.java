@@ -3,6 +3,7 @@ package dev.berth.artifact;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.ToIntFunction;
 
 /// The shapes that a traced model takes.
 ///
@@ -21,5 +22,26 @@ public record Shapes(boolean isDynamic, List<Shape> files) {
         files = files.stream()
                 .sorted(Comparator.comparingInt(Shape::sequence).thenComparingInt(Shape::batch))
                 .toList();
+    }
+
+    /// The files of a traced model and what each takes.
+    ///
+    /// @param longest the tokens of the longest row
+    /// @param sequence reads how many tokens a row of a compiled file has
+    public static Shapes read(ModelJson json, Target target, int longest, ToIntFunction<ModelJson> sequence) {
+        boolean isCompiled =
+                json.choice("shapes", List.of("dynamic", "compiled")).equals("compiled");
+        var files = json.files().stream()
+                .map(file -> isCompiled
+                        ? new Shape(file.file(), file.integer("batch"), sequence.applyAsInt(file))
+                        : new Shape(file.file(), Integer.MAX_VALUE, longest))
+                .toList();
+        if (!isCompiled && files.size() > 1) {
+            json.problem("files: found %d, expected one that takes every shape".formatted(files.size()));
+        }
+        if (!isCompiled && target.isNeuron()) {
+            json.part("shapes").wrong("\"compiled\" for " + target);
+        }
+        return new Shapes(!isCompiled, files);
     }
 }

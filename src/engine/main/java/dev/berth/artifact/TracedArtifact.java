@@ -24,7 +24,28 @@ public interface TracedArtifact {
             Target target,
             Tensors tensors,
             Map<String, Object> parameters,
-            Origin origin) {}
+            Origin origin) {
+
+        private static final List<String> PRECISIONS = List.of("fp32", "fp16", "bf16", "int8");
+
+        public static Header read(ModelJson json) {
+            var independentRows = json.flag("independentRows");
+            if (independentRows.equals(Optional.of(false))) {
+                json.part("independentRows").wrong("true or nothing: rows of a task go through its model together");
+            }
+            return new Header(
+                    json.directory(),
+                    json.text("task"),
+                    json.target(),
+                    new Tensors(json.texts("inputs"), json.texts("outputs"), independentRows, json.findTexts("labels")),
+                    json.object("parameters"),
+                    new Origin(
+                            json.choice("precision", PRECISIONS),
+                            json.find("torch"),
+                            Agreement.find(json),
+                            json.object("provenance")));
+        }
+    }
 
     /// What the model takes and returns.
     ///

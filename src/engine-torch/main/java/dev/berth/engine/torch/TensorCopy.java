@@ -8,8 +8,6 @@ import dev.berth.engine.EngineException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.HeapRoom;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
@@ -33,15 +31,7 @@ final class TensorCopy {
     static NDArray in(Tensor tensor, NDManager manager) {
         var known = TYPES.containsKey(tensor.type()) ? tensor : tensor.as(ElementType.INT32);
         var shape = new Shape(Arrays.stream(known.shape()).asLongStream().toArray());
-        var data = known.data();
-        // What is direct is not copied once more by the engine.
-        var direct = data.isDirect()
-                ? data
-                : ByteBuffer.allocateDirect(data.remaining())
-                        .order(ByteOrder.nativeOrder())
-                        .put(data)
-                        .flip();
-        return manager.create(direct, shape, TYPES.get(known.type()));
+        return manager.create(known.data(), shape, TYPES.get(known.type()));
     }
 
     static Tensor out(NDArray array) {

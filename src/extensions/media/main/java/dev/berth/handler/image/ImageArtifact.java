@@ -34,10 +34,10 @@ record ImageArtifact(Header header, Shapes shapes, Preparation preparation) impl
     /// @throws ModelArtifactException with everything that is wrong
     static ImageArtifact open(Path directory) {
         var json = ModelJson.read(directory).checkFormat();
-        var header = json.header();
+        var header = Header.read(json);
         var artifact = new ImageArtifact(
                 header,
-                json.shapes(header.target(), 1, _ -> 1),
+                Shapes.read(json, header.target(), 1, _ -> 1),
                 preparation(json.at("image", "an object; trace the model again with this version's trace.py")));
         json.stopIfWrong();
         return artifact;
