@@ -3,7 +3,6 @@ package dev.berth.memory;
 import static java.nio.file.StandardOpenOption.CREATE_NEW;
 import static java.nio.file.StandardOpenOption.SPARSE;
 import static java.nio.file.StandardOpenOption.WRITE;
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.json.JsonText;
@@ -11,7 +10,6 @@ import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,12 +18,6 @@ class WholeFileTest {
 
     @TempDir
     private Path directory;
-
-    @Test
-    void aFileThatTheHeapHasRoomForIsRead() throws IOException {
-        var file = Files.writeString(directory.resolve("model.json"), "{}");
-        assertThat(WholeFile.read(file, 4)).asString().isEqualTo("{}");
-    }
 
     /// A sparse file takes nothing of the disk.
     @Test

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-import dev.berth.hooks.InferenceHandler;
 import dev.berth.testing.CodeArtifact;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -134,30 +133,5 @@ class HandlerClassTest {
         artifact.source("Inference.java", member("Inference() { throw new IllegalStateException(); }"));
         assertThatThrownBy(() -> artifact.code().create(() -> {})).hasRootCauseInstanceOf(IllegalStateException.class);
         assertThat(Thread.currentThread().getContextClassLoader()).isSameAs(before);
-    }
-
-    @Test
-    void aFailureOfAHookIsPlacedInTheArtifactsOwnCode() throws Exception {
-        CodeArtifact.hooks(directory, """
-        @Override public List<String> inputFn(InvocationRequest request) throws IOException {
-          return records(null);
-        }
-        private List<String> records(Object nothing) { return List.of(nothing.toString()); }
-        @Override public List<String> predictFn(List<String> records, Object model) {
-          throw new Round();
-        }
-        static class Round extends RuntimeException {
-          Round() { super(null, null, false, false); }
-          @Override public Throwable getCause() { return this; }
-        }
-        """);
-        InferenceHandler<?, ?, ?> handler = artifact.code().create(() -> {});
-        assertThatThrownBy(() -> handler.inputFn(null))
-                .satisfies(e -> assertThat(Thrown.place(e)).isEqualTo(" at Inference.java:5"));
-        assertThatThrownBy(() -> handler.predictFn(null, null))
-                .as("it has no stack trace, and is its own cause")
-                .satisfies(e -> assertThat(Thrown.place(e)).isEmpty());
-        assertThat(Thrown.place(new IllegalStateException("the server's"))).isEmpty();
-        HookCode.close(handler);
     }
 }

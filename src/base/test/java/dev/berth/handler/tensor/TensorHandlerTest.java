@@ -1,6 +1,7 @@
 package dev.berth.handler.tensor;
 
 import static dev.berth.testing.TestArtifact.TWO_INPUTS;
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -107,9 +108,10 @@ class TensorHandlerTest {
                 "1 0", "NA", "null", "+-inf", "e5", "."
             })
     void whatPythonReadsAsNoNumberIsNone(String cell) throws Exception {
-        var response = doubled.invoke("1\n" + cell, "Content-Type", "text/csv; header=absent");
-        assertThat(response.statusCode()).isEqualTo(400);
-        assertThat(response.body()).contains("row 2, column 1: found \\\"%s\\\", expected a number".formatted(cell));
+        assertStatus(
+                doubled.invoke("1\n" + cell, "Content-Type", "text/csv; header=absent"),
+                400,
+                "row 2, column 1: found \\\"%s\\\", expected a number".formatted(cell));
     }
 
     @Test
@@ -252,9 +254,7 @@ class TensorHandlerTest {
                 "text/csv              | 1d                          | row 1, column 1: found \"1d\", expected a number"
             })
     void whatIsWrongIsNamed(String type, String body, String message) throws Exception {
-        var response = doubled.invoke(body.replace('~', '\n'), "Content-Type", type);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-        assertThat(response.body()).contains(message.replace("\"", "\\\""));
+        assertStatus(doubled.invoke(body.replace('~', '\n'), "Content-Type", type), 400, message.replace("\"", "\\\""));
     }
 
     @Test
@@ -265,8 +265,7 @@ class TensorHandlerTest {
         assertThat(doubled.invoke(digits + "x", "Content-Type", "text/csv").body())
                 .contains(message);
         assertAnswer(doubled, "text/csv", "application/json", "1".repeat(990) + "e-989", "[2.2222223]");
-        assertThat(twoInputs.invoke("{\"left\": 1, \"right\": " + digits + "}").statusCode())
-                .isEqualTo(400);
+        assertStatus(twoInputs.invoke("{\"left\": 1, \"right\": " + digits + "}"), 400);
     }
 
     @ParameterizedTest
@@ -294,17 +293,13 @@ class TensorHandlerTest {
         try (var server =
                 TestServer.artifact(artifact("whole", "doubled.pt", whole)).start()) {
             assertAnswer(server, "text/csv", "text/csv", "1,2e0\n3.0,100", "2,4\n6,200");
-            assertThat(server.invoke("1".repeat(1_000_000), "Content-Type", "text/csv")
-                            .statusCode())
-                    .isEqualTo(400);
+            assertStatus(server.invoke("1".repeat(1_000_000), "Content-Type", "text/csv"), 400);
             for (var cell : List.of("2.7", "NaN", "-inf", "1e300", "256", "-1")) {
                 assertThat(server.invoke(cell + ",1", "Content-Type", "text/csv")
                                 .body())
                         .contains("row 1, column 1: found \\\"%s\\\", expected a whole number that is uint8"
                                 .formatted(cell));
-                assertThat(server.invoke("[" + cell + "]", "Content-Type", "application/json")
-                                .statusCode())
-                        .isEqualTo(400);
+                assertStatus(server.invoke("[" + cell + "]", "Content-Type", "application/json"), 400);
             }
         }
     }
@@ -382,9 +377,7 @@ class TensorHandlerTest {
 
     @Test
     void aBadLineMayBeKeptInItsPlace() throws Exception {
-        try (var server = TestServer.artifact(directory.resolve("doubled"))
-                .set("BERTH_BAD_RECORDS", "keep")
-                .start()) {
+        try (var server = TestServer.artifact(directory.resolve("doubled")).start("BERTH_BAD_RECORDS=keep")) {
             assertAnswer(
                     server,
                     "application/jsonlines",
@@ -398,9 +391,9 @@ class TensorHandlerTest {
             assertThat(server.invoke("1,2\n3\n4,5", "Content-Type", "text/csv", "Accept", "text/csv")
                             .body())
                     .isEqualTo("2.0,4.0\n\"ERROR: row 2: found 1 column, expected 2 as in row 1\"\n8.0,10.0");
-            assertThat(server.invoke("x\n[1]", "Content-Type", "application/jsonlines", "Accept", "application/x-npy")
-                            .statusCode())
-                    .isEqualTo(406);
+            assertStatus(
+                    server.invoke("x\n[1]", "Content-Type", "application/jsonlines", "Accept", "application/x-npy"),
+                    406);
         }
     }
 
@@ -441,15 +434,14 @@ class TensorHandlerTest {
                 "{\"format\": 1, \"files\": [{\"path\": \"fails.pt\"}], \"inputs\": [\"values\", {\"name\": \"kind\", \"type\": \"int64\"}]}";
         try (var server =
                 TestServer.artifact(artifact("fails", "fails.pt", inputs)).start()) {
-            var callers = server.invoke("{\"values\": 1, \"kind\": 9}");
-            assertThat(callers.statusCode()).as(callers.body()).isEqualTo(400);
-            assertThat(callers.body())
-                    .contains(
-                            "the model does not take [float32[1], int64[1]]: the model failed: RuntimeError: index out of range");
-            var servers = server.invoke("{\"values\": 1, \"kind\": 1}");
-            assertThat(servers.statusCode()).as(servers.body()).isEqualTo(500);
-            assertThat(servers.body())
-                    .contains("predictFn failed: the model failed: RuntimeError: Could not run 'aten::q_scale'");
+            assertStatus(
+                    server.invoke("{\"values\": 1, \"kind\": 9}"),
+                    400,
+                    "the model does not take [float32[1], int64[1]]: the model failed: RuntimeError: index out of range");
+            assertStatus(
+                    server.invoke("{\"values\": 1, \"kind\": 1}"),
+                    500,
+                    "predictFn failed: the model failed: RuntimeError: Could not run 'aten::q_scale'");
         }
     }
 

@@ -5,19 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
-import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Tensor;
 import dev.berth.testing.DamagedBytes;
-import java.io.ByteArrayInputStream;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -126,18 +121,6 @@ class NpyTest {
                         new int[1], IntStream.range(0, 65).map(axis -> 1).toArray())))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("found 65 dimensions, expected at most 64");
-    }
-
-    @Test
-    @Tag("HOOK-05")
-    void aHookTakesAndGivesIt() throws IOException {
-        var body = NpyFiles.read("f4-2x3.npy");
-        var request =
-                new InvocationRequest(new ByteArrayInputStream(body), NPY, NPY, Optional.empty(), "a call", false);
-        var tensor = Npy.read(request.bytes());
-        var response = InvocationResponse.of(Npy.write(tensor), NPY);
-        assertThat(tensor).hasToString("float32[2, 3]");
-        assertThat(response.body()).isEqualTo(body);
     }
 
     @ParameterizedTest

@@ -1,5 +1,6 @@
 package dev.berth.handler.tensor;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -56,8 +57,7 @@ class IndependentRowsTest {
         OnnxModel.linear().write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact)
                 .set("BERTH_MAX_BATCH_SIZE", "8")
-                .set("BERTH_MAX_BATCH_DELAY_MS", "60000")
-                .start()) {
+                .start("BERTH_MAX_BATCH_DELAY_MS=60000")) {
             var answers = IntStream.range(0, 8)
                     .mapToObj(i -> server.invokeAsync("[[1, %d]]".formatted(i), json()))
                     .toList();
@@ -113,11 +113,10 @@ class IndependentRowsTest {
                     .isEqualTo("5.0,9.0");
             assertThat(npy(server, Tensor.of(new float[] {1, 9, 5, 2}, 2, 2)))
                     .isEqualTo(Tensor.of(new float[] {5, 9}, 1, 2));
-            var differs = server.invoke("[[1, 2], [3]]", json());
-            assertThat(differs.statusCode()).isEqualTo(400);
-            assertThat(differs.body())
-                    .contains(
-                            "row 2 of 2: found [float32[1]], expected [float32[2]] as in the first row: the model takes all rows of a request in one forward");
+            assertStatus(
+                    server.invoke("[[1, 2], [3]]", json()),
+                    400,
+                    "row 2 of 2: found [float32[1]], expected [float32[2]] as in the first row: the model takes all rows of a request in one forward");
         }
         assertStartFails(
                 "{\"format\": 1, \"files\": [{\"path\": \"model.onnx\"}], \"independentRows\": true}",
@@ -139,11 +138,8 @@ class IndependentRowsTest {
                     .as("one row, and so one answer")
                     .isEqualTo("{\"rest\":[20.0,0.0],\"widest\":[41.0,2.0]}");
         }
-        try (var server =
-                TestServer.artifact(artifact).set("BERTH_BAD_RECORDS", "keep").start()) {
-            var response = server.invoke("[1, 2]\nx", "Content-Type", "application/jsonlines");
-            assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-            assertThat(response.body()).contains("line 2: not JSON");
+        try (var server = TestServer.artifact(artifact).start("BERTH_BAD_RECORDS=keep")) {
+            assertStatus(server.invoke("[1, 2]\nx", "Content-Type", "application/jsonlines"), 400, "line 2: not JSON");
         }
     }
 
@@ -288,9 +284,7 @@ class IndependentRowsTest {
     void aPipelineWithoutASampleIsStillATable() throws Exception {
         Files.copy(Path.of("examples/scikit-learn/model.onnx"), artifact.resolve("model.onnx"));
         try (var log = new CapturedLog();
-                var server = TestServer.artifact(artifact)
-                        .set("BERTH_BAD_RECORDS", "keep")
-                        .start()) {
+                var server = TestServer.artifact(artifact).start("BERTH_BAD_RECORDS=keep")) {
             var rows = "34,51000,Paris,3\nx\n,18000,,12";
             var answer = server.invoke(rows, "Content-Type", "text/csv", "Accept", "text/csv")
                     .body();
@@ -313,8 +307,7 @@ class IndependentRowsTest {
                 return super.inputFn(request);
             }
         };
-        try (var server =
-                TestServer.with(handler).set("BERTH_MAX_BATCH_DELAY_MS", "100").start()) {
+        try (var server = TestServer.with(handler).start("BERTH_MAX_BATCH_DELAY_MS=100")) {
             var answers = IntStream.range(0, 8)
                     .mapToObj(i -> server.invokeAsync("[[%d]]".formatted(i), json()))
                     .toList();

@@ -1,5 +1,6 @@
 package dev.berth.handler.tensor;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -119,16 +120,13 @@ class TableServingTest {
                 "text/libsvm | 0:1 | line 1, column 4: found \"\", expected a whole number that is int64"
             })
     void whatIsWrongIsNamed(String type, String body, String message) throws Exception {
-        var response = pipeline.invoke(body.replace('~', '\n'), "Content-Type", type);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-        assertThat(response.body()).contains(message.replace("\"", "\\\""));
+        assertStatus(
+                pipeline.invoke(body.replace('~', '\n'), "Content-Type", type), 400, message.replace("\"", "\\\""));
     }
 
     @Test
     void aBadRowMayBeKeptInItsPlace() throws Exception {
-        try (var server = TestServer.artifact(Path.of("examples/scikit-learn"))
-                .set("BERTH_BAD_RECORDS", "keep")
-                .start()) {
+        try (var server = TestServer.artifact(Path.of("examples/scikit-learn")).start("BERTH_BAD_RECORDS=keep")) {
             assertThat(answer(server, "text/csv", "x\n34,51000,Paris,3"))
                     .startsWith("[{\"error\":\"row 1: found 1 column")
                     .endsWith(STAYS + "]");
@@ -137,9 +135,10 @@ class TableServingTest {
 
     @Test
     void textsAreNoArraysOfNumPy() throws Exception {
-        var refused = pipeline.invoke("34,51000,Paris,3", "Content-Type", "text/csv", "Accept", "application/x-npz");
-        assertThat(refused.statusCode()).isEqualTo(406);
-        assertThat(refused.body()).contains("expected one of [application/json,");
+        assertStatus(
+                pipeline.invoke("34,51000,Paris,3", "Content-Type", "text/csv", "Accept", "application/x-npz"),
+                406,
+                "expected one of [application/json,");
     }
 
     @ParameterizedTest
@@ -216,9 +215,7 @@ class TableServingTest {
             })
     void whatIsWrongWithLibsvmIsNamed(String body, String message) throws Exception {
         try (var server = serve("xgboost", null)) {
-            var response = server.invoke(body, "Content-Type", "text/libsvm");
-            assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-            assertThat(response.body()).contains(message.replace("\"", "\\\""));
+            assertStatus(server.invoke(body, "Content-Type", "text/libsvm"), 400, message.replace("\"", "\\\""));
         }
     }
 
@@ -230,11 +227,11 @@ class TableServingTest {
                 .output("y", OnnxModel.FLOAT, "n", "m")
                 .write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
-            var refused = server.invoke("0:1", "Content-Type", "text/libsvm");
-            assertThat(refused.statusCode()).isEqualTo(415);
-            assertThat(refused.body()).contains("the model does not say how many columns it has");
-            assertThat(server.invoke("[1]", "Accept", "text/libsvm").statusCode())
-                    .isEqualTo(406);
+            assertStatus(
+                    server.invoke("0:1", "Content-Type", "text/libsvm"),
+                    415,
+                    "the model does not say how many columns it has");
+            assertStatus(server.invoke("[1]", "Accept", "text/libsvm"), 406);
             assertThat(answer(server, "text/csv", "1,\n2,3")).isEqualTo("[[1.0,null],[2.0,3.0]]");
         }
     }
