@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.sun.management.HotSpotDiagnosticMXBean;
 import com.sun.management.HotSpotDiagnosticMXBean.ThreadDumpFormat;
 import dev.berth.memory.MemoryBudget;
-import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory.ProcessMemory;
 import java.io.IOException;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;

@@ -3,6 +3,7 @@ package dev.berth.memory;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import java.util.List;
+import java.util.function.LongSupplier;
 
 /// What one request takes of the [ProcessMemory]. Whoever makes something whose size the caller
 /// chooses says first what it costs, with [#charge]; the request gives it back when it ends.
@@ -34,6 +35,37 @@ public final class RequestMemory implements AutoCloseable {
     private boolean isLarge;
     private long used;
     private long taken;
+
+    /// The heap that requests may take, all together: the one account of a process, in parts.
+    ///
+    /// - `few` has what a request makes that makes little.
+    /// - `medium` has what one makes that makes no more than [#mostOfMedium].
+    /// - `large` has what any other makes, such as texts, trees, unpacked archives, pictures, tensors
+    ///   and tokens.
+    ///
+    /// So a request never waits for a larger one. What is left of the heap is for bodies that arrive, for
+    /// the server itself, and for the collector, which needs room to work.
+    ///
+    /// @param mostOfMedium in bytes
+    public record ProcessMemory(MemoryBudget few, MemoryBudget medium, MemoryBudget large, long mostOfMedium) {
+
+        private static final ProcessMemory THIS = ofHeap(Runtime.getRuntime().maxMemory(), System::nanoTime);
+
+        /// The account of this process.
+        public static ProcessMemory ofThisProcess() {
+            return THIS;
+        }
+
+        /// The account of a process with so large a heap.
+        static ProcessMemory ofHeap(long bytes, LongSupplier clock) {
+            long percent = bytes / 100;
+            return new ProcessMemory(
+                    new MemoryBudget(12 * percent, clock),
+                    new MemoryBudget(10 * percent, clock),
+                    new MemoryBudget(40 * percent, clock),
+                    percent);
+        }
+    }
 
     /// @param deadlineNanos until when it waits for memory, as the account's clock counts
     /// @param beforeWait told, by the thread that waits, that it will

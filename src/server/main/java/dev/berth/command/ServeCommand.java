@@ -9,7 +9,7 @@ import dev.berth.config.ServerConfig;
 import dev.berth.config.Setting;
 import dev.berth.engine.Engine;
 import dev.berth.http.Routes;
-import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory.ProcessMemory;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintStream;

@@ -1,6 +1,6 @@
 package dev.berth.image;
 
-import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory.ProcessMemory;
 import java.util.concurrent.CancellationException;
 
 /// What decoders make and filters change: red, green and blue of one pixel after the other, row by

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.error.ServingException;
-import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
+import dev.berth.memory.RequestMemory.ProcessMemory;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.util.HexFormat;

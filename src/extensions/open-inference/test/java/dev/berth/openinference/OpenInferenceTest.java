@@ -18,7 +18,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Signature;
-import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;

@@ -8,7 +8,7 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.memory.MemoryBudget;
-import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory.ProcessMemory;
 import dev.berth.testing.CountingStream;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
