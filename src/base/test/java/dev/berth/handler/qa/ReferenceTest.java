@@ -1,18 +1,16 @@
 package dev.berth.handler.qa;
 
+import static dev.berth.testing.QuestionReference.EXACT;
+import static dev.berth.testing.QuestionReference.check;
+import static dev.berth.testing.QuestionReference.lines;
+import static dev.berth.testing.QuestionReference.parameters;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
-import static org.assertj.core.api.Assertions.withinPercentage;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.berth.testing.Gzipped;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -36,9 +34,6 @@ import org.junit.jupiter.api.io.TempDir;
 /// best span; both bound what is demanded.
 class ReferenceTest {
 
-    private static final Path REFERENCES = Path.of("src/test/resources/reference");
-    private static final double EXACT = 1e-5;
-    private static final ObjectMapper JSON = new ObjectMapper();
 
     private static TestServer sample;
     private static TestServer waves;
@@ -67,7 +62,7 @@ class ReferenceTest {
     @TestFactory
     Stream<DynamicTest> withLogitsThatAreExactSoAreTheAnswers() throws IOException {
         return lines("question-answering-exact.jsonl.gz")
-                .map(line -> test(line, () -> check(line, ask(waves, line), EXACT, true)));
+                .map(line -> test(line, () -> check(waves, line, EXACT, true)));
     }
 
     /// Each file refuses every shape but its own, so rows are padded to it and cut again, whatever
@@ -76,7 +71,7 @@ class ReferenceTest {
     Stream<DynamicTest> compiledShapesChangeNothing() throws IOException {
         return lines("question-answering-exact.jsonl.gz")
                 .filter(line -> parameters(line).path("max_seq_len").asInt() <= 384)
-                .map(line -> test(line, () -> check(line, ask(compiled, line), EXACT, true)));
+                .map(line -> test(line, () -> check(compiled, line, EXACT, true)));
     }
 
     /// QNNPACK, which computes int8 on aarch64, quantises otherwise: closer to fp32, and further from
@@ -89,8 +84,8 @@ class ReferenceTest {
                 .map(line -> test(line, () -> {
                     var drift = line.path("drift").asDouble();
                     check(
+                            sample,
                             line,
-                            ask(sample, line),
                             1e-3 + 2 * drift,
                             line.path("margin").asDouble() > 2 * drift);
                 }));
@@ -102,7 +97,7 @@ class ReferenceTest {
     @TestFactory
     Stream<DynamicTest> aJapaneseRobertaAnswersAsInPython() throws IOException {
         return lines("japanese-roberta.jsonl")
-                .map(line -> test(line, () -> check(line, ask(japanese, line), 1e-3, true)));
+                .map(line -> test(line, () -> check(japanese, line, 1e-3, true)));
     }
 
     @Test
@@ -111,79 +106,7 @@ class ReferenceTest {
         assertThat(lines("question-answering-exact.jsonl.gz")).hasSizeGreaterThanOrEqualTo(200);
     }
 
-    private static Stream<JsonNode> lines(String file) throws IOException {
-        var path = REFERENCES.resolve(file);
-        return (file.endsWith(".gz") ? Gzipped.text(path) : Files.readString(path))
-                .lines()
-                .map(ReferenceTest::parse);
-    }
-
     private static DynamicTest test(JsonNode line, Executable check) {
         return DynamicTest.dynamicTest(line.path("name").asText(), check);
-    }
-
-    private static JsonNode ask(TestServer server, JsonNode line) throws Exception {
-        var inputs = Map.of("question", line.path("question").asText(), "context", context(line.path("context")));
-        var response = server.invoke(
-                JSON.writeValueAsString(Map.of("inputs", inputs, "parameters", parameters(line))),
-                "Content-Type",
-                "application/json");
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        var body = JSON.readTree(response.body());
-        return parameters(line).path("top_k").asInt(1) > 1
-                ? body
-                : JSON.createArrayNode().add(body);
-    }
-
-    private static JsonNode parameters(JsonNode line) {
-        return line.path("parameters").isObject() ? line.path("parameters") : JSON.createObjectNode();
-    }
-
-    private static void check(JsonNode line, JsonNode answers, double tolerance, boolean sameSpans) {
-        var context = context(line.path("context"));
-        var expected = line.path("answers");
-        assertThat(answers).hasSameSizeAs(expected);
-        for (int i = 0; i < expected.size(); i++) {
-            var answer = answers.path(i);
-            if (sameSpans) {
-                assertThat(answer.path("answer")).isEqualTo(expected.path(i).path("answer"));
-                assertThat(answer.path("start")).isEqualTo(expected.path(i).path("start"));
-                assertThat(answer.path("end")).isEqualTo(expected.path(i).path("end"));
-            }
-            var score = expected.path(i).path("score").asDouble();
-            assertThat(answer.path("score").asDouble()).isCloseTo(score, within(tolerance));
-            if (tolerance == EXACT) {
-                assertThat(answer.path("score").asDouble()).isCloseTo(score, withinPercentage(0.01));
-            }
-            assertThat(context.substring(
-                            context.offsetByCodePoints(0, answer.path("start").asInt()),
-                            context.offsetByCodePoints(0, answer.path("end").asInt())))
-                    .isEqualTo(answer.path("answer").asText());
-        }
-    }
-
-    /// A long context is written as a list of texts and of `{"repeat": text, "times": n}`.
-    private static String context(JsonNode context) {
-        if (context.isTextual()) {
-            return context.asText();
-        }
-        var text = new StringBuilder();
-        for (var part : context) {
-            text.append(
-                    part.isTextual()
-                            ? part.asText()
-                            : part.path("repeat")
-                                    .asText()
-                                    .repeat(part.path("times").asInt()));
-        }
-        return text.toString();
-    }
-
-    private static JsonNode parse(String line) {
-        try {
-            return JSON.readTree(line);
-        } catch (IOException e) {
-            throw new IllegalStateException(line, e);
-        }
     }
 }
