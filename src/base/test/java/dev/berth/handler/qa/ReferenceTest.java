@@ -34,7 +34,6 @@ import org.junit.jupiter.api.io.TempDir;
 /// best span; both bound what is demanded.
 class ReferenceTest {
 
-
     private static TestServer sample;
     private static TestServer waves;
     private static TestServer compiled;
@@ -83,11 +82,7 @@ class ReferenceTest {
         return lines("question-answering.jsonl")
                 .map(line -> test(line, () -> {
                     var drift = line.path("drift").asDouble();
-                    check(
-                            sample,
-                            line,
-                            1e-3 + 2 * drift,
-                            line.path("margin").asDouble() > 2 * drift);
+                    check(sample, line, 1e-3 + 2 * drift, line.path("margin").asDouble() > 2 * drift);
                 }));
     }
 
@@ -96,8 +91,7 @@ class ReferenceTest {
     /// and fp32.
     @TestFactory
     Stream<DynamicTest> aJapaneseRobertaAnswersAsInPython() throws IOException {
-        return lines("japanese-roberta.jsonl")
-                .map(line -> test(line, () -> check(japanese, line, 1e-3, true)));
+        return lines("japanese-roberta.jsonl").map(line -> test(line, () -> check(japanese, line, 1e-3, true)));
     }
 
     @Test

@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /// Has `--model-dir` take a directory of Hugging Face that holds an ONNX file.
 public final class HubLayout implements ModelLayout {
@@ -31,11 +30,10 @@ public final class HubLayout implements ModelLayout {
 
     private static boolean needsNoTokenizer(Path directory) {
         try {
-            var names = JsonText.read(directory.resolve("config.json"))
+            return JsonText.read(directory.resolve("config.json"))
                     .path("architectures")
-                    .toString();
-            return Stream.of(HubTask.values())
-                    .anyMatch(task -> !task.readsTokens() && names.contains(task.architecture));
+                    .toString()
+                    .contains(HubTask.IMAGE_CLASSIFICATION.architecture);
         } catch (IOException _) {
             return false;
         }

@@ -115,11 +115,6 @@ enum HubTask {
         private static final int PICTURES = 40;
 
         @Override
-        boolean readsTokens() {
-            return false;
-        }
-
-        @Override
         void describe(HubModel model) {
             model.outputs("logits", "logits");
             model.pictures();
@@ -214,11 +209,6 @@ enum HubTask {
     /// What shows that a model is one of this task, for people. Empty: it is not.
     Optional<String> shownBy(HubModel model) {
         return Optional.of(model.architecture()).filter(end -> end.endsWith(architecture));
-    }
-
-    /// Whether a tokenizer lies beside its models.
-    boolean readsTokens() {
-        return true;
     }
 
     /// Adds to the model's description what the task needs, such as outputs, shapes and labels.

@@ -13,9 +13,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -99,7 +99,9 @@ class NumpyTensorsTest {
             assertThat(outputs.values())
                     .allSatisfy(output -> assertThat(output.floats()).containsExactly(1));
             for (var type : NUMBERS) {
-                assertThat(npz(server, Map.of("x", one.as(type)))).as(type.toString()).isNotEmpty();
+                assertThat(npz(server, Map.of("x", one.as(type))))
+                        .as(type.toString())
+                        .isNotEmpty();
             }
         }
     }

@@ -14,8 +14,7 @@ class JapaneseBertTest {
     @Test
     void itAnswersAsInPythonAndInWholeWords(@TempDir Path directory) throws Exception {
         try (var server = TestServer.artifact(JapaneseArtifact.write(directory)).start()) {
-            for (var line :
-                    QuestionReference.lines("japanese-bert.jsonl").toList()) {
+            for (var line : QuestionReference.lines("japanese-bert.jsonl").toList()) {
                 QuestionReference.check(server, line, 1e-3, true);
             }
         }
