@@ -112,17 +112,6 @@ class EncodingTest {
     }
 
     @Test
-    void theTensorsOfABatchHaveARowForEachText() throws IOException {
-        try (var tokenizer = load("bert")) {
-            var batch = batch(tokenizer, List.of("Who came?", "Bob"));
-            assertThat(batch.ids())
-                    .isEqualTo(Tensor.of(new long[] {101, 2040, 2234, 1029, 102, 101, 3960, 102, 0, 0}, 2, 5));
-            assertThat(batch.attentionMask()).isEqualTo(Tensor.of(new long[] {1, 1, 1, 1, 1, 1, 1, 1, 0, 0}, 2, 5));
-            assertThat(batch.typeIds()).isEqualTo(Tensor.of(new long[10], 2, 5));
-        }
-    }
-
-    @Test
     void aRowIsCutToWhatTheModelTakes() throws IOException {
         var longText = "word ".repeat(1000);
         Files.copy(BERT.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));

@@ -1,14 +1,11 @@
 package dev.berth.image;
 
 import dev.berth.hooks.BadInputException;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /// A Windows bitmap: 1 to 32 bits a pixel, with or without a palette, run lengths or bit fields.
-///
-/// @param file without a reference to a colour profile
-record BmpImage(int width, int height, byte[] file) implements EncodedImage {
+final class BmpImage {
 
     private static final JdkDecoder DECODER = new JdkDecoder("bmp");
 
@@ -24,11 +21,13 @@ record BmpImage(int width, int height, byte[] file) implements EncodedImage {
     /// 4 and 5 wrap a JPEG and a PNG, for printers.
     private static final int MOST_COMPRESSION = 3;
 
-    static BmpImage of(byte[] bytes) {
+    private BmpImage() {}
+
+    static EncodedImage of(byte[] bytes) {
         var in = ByteBuffer.wrap(bytes.clone()).order(ByteOrder.LITTLE_ENDIAN);
         int headerBytes = in.getInt(HEADER);
         if (headerBytes == OLD_HEADER_BYTES) {
-            return new BmpImage(in.getShort(HEADER + 4), in.getShort(HEADER + 6), in.array());
+            return image(in.getShort(HEADER + 4), in.getShort(HEADER + 6), in.array());
         }
         int width = in.getInt(HEADER + 4);
         int height = in.getInt(HEADER + 8);
@@ -37,15 +36,15 @@ record BmpImage(int width, int height, byte[] file) implements EncodedImage {
             throw new BadInputException("image: BMP header: found the compression %d, expected 0 to %d"
                     .formatted(Integer.toUnsignedLong(compression), MOST_COMPRESSION));
         }
+        // Without a reference to a colour profile.
         if (headerBytes >= COLOUR_SPACE_HEADER_BYTES) {
             in.putInt(COLOUR_SPACE, SRGB);
         }
         // A negative height says that the top row comes first.
-        return new BmpImage(width, Math.abs(height), in.array());
+        return image(width, Math.abs(height), in.array());
     }
 
-    @Override
-    public Pixels decode() throws IOException {
-        return DECODER.rgb(file);
+    private static EncodedImage image(int width, int height, byte[] file) {
+        return new EncodedImage(width, height, Orientation.UPRIGHT, () -> DECODER.rgb(file));
     }
 }

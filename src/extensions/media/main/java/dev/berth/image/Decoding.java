@@ -76,7 +76,7 @@ final class Decoding {
 
     private static Pixels decode(EncodedImage encoded) {
         try {
-            return Orientation.turn(encoded.decode(), encoded.orientation());
+            return Orientation.turn(encoded.pixels().decode(), encoded.orientation());
         } catch (CancellationException e) {
             throw e;
         } catch (IOException | RuntimeException e) {

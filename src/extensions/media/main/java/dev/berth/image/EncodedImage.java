@@ -8,33 +8,31 @@ import java.io.IOException;
 /// A format takes its file apart by itself as far as it must: to know the size before anything is
 /// allocated, and to hand the decoder the parts that hold the picture and nothing else. Colour
 /// profiles, previews and comments are no decoder's business then, whatever is in them.
-interface EncodedImage {
+///
+/// @param width before it is turned
+/// @param height before it is turned
+/// @param orientation of EXIF: from 1, which is upright, to 8
+/// @param work what it costs to decode: its pixels, each as often as a decoder goes through it. No
+///   more than [#MOST_WORK]
+/// @param pixels decodes them
+record EncodedImage(int width, int height, int orientation, long work, Decoder pixels) {
 
-    /// Before it is turned.
-    int width();
+    interface Decoder {
 
-    /// Before it is turned.
-    int height();
+        /// The pixels as they are stored.
+        ///
+        /// @throws IOException and exceptions of any other kind where the bytes are damaged
+        Pixels decode() throws IOException;
+    }
 
     /// Some four seconds of a core. A JPEG of 60 million pixels may have ten scans, which is more
     /// than cameras and editors make.
-    long MOST_WORK = 600_000_000;
+    static final long MOST_WORK = 600_000_000;
 
-    /// What it costs to decode: its pixels, each as often as a decoder goes through it. No more than
-    /// [#MOST_WORK].
-    default long work() {
-        return (long) width() * height();
+    /// Each of whose pixels is decoded once.
+    EncodedImage(int width, int height, int orientation, Decoder pixels) {
+        this(width, height, orientation, (long) width * height, pixels);
     }
-
-    /// The EXIF orientation: from 1, which is upright, to 8.
-    default int orientation() {
-        return Orientation.UPRIGHT;
-    }
-
-    /// The pixels as they are stored.
-    ///
-    /// @throws IOException and exceptions of any other kind where the bytes are damaged
-    Pixels decode() throws IOException;
 
     /// What a file says about itself that is not there.
     static BadInputException endsEarly(String part, long offset, long found, long expected) {

@@ -15,8 +15,7 @@ import java.nio.ByteOrder;
 /// @param palette red, green and blue of 256 colours
 /// @param background the colour of what the picture leaves free, as Pillow chooses it
 /// @param data the width of codes, and the blocks that hold them
-record GifImage(int width, int height, Frame frame, byte[] palette, int background, ByteBuffer data)
-        implements EncodedImage {
+record GifImage(int width, int height, Frame frame, byte[] palette, int background, ByteBuffer data) {
 
     record Frame(int left, int top, int width, int height, boolean interlaced) {}
 
@@ -34,7 +33,7 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
 
     private static final int[][] ONE_PASS = {{0, 1}};
 
-    static GifImage of(byte[] bytes) {
+    static EncodedImage of(byte[] bytes) {
         var in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         in.position(SCREEN);
         int screenWidth = Short.toUnsignedInt(in.getShort());
@@ -47,7 +46,8 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
         while (true) {
             int block = Byte.toUnsignedInt(in.get());
             if (block == PICTURE) {
-                return picture(in, screenWidth, screenHeight, palette, background);
+                var image = picture(in, screenWidth, screenHeight, palette, background);
+                return new EncodedImage(image.width, image.height, Orientation.UPRIGHT, image::decode);
             }
             if (block == TRAILER) {
                 throw new BadInputException("image: found a GIF without a picture");
@@ -114,8 +114,7 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
         }
     }
 
-    @Override
-    public Pixels decode() throws IOException {
+    private Pixels decode() throws IOException {
         var numbers = new GifCodes(data.slice(), new byte[Math.multiplyExact(frame.width, frame.height)]).numbers();
         var pixels = new byte[Math.multiplyExact(Math.multiplyExact(width, height), 3)];
         fill(pixels, background);

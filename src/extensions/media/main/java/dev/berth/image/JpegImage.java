@@ -7,12 +7,7 @@ import java.io.IOException;
 ///
 /// The JDK's decoder is libjpeg, as is Pillow's. It is asked for the samples alone: what colours
 /// they are is found out and computed here, since the JDK goes by rules of its own.
-///
-/// @param scans after each of which the JDK's decoder makes a whole picture, for 4 to 6 ns of a
-///   core a pixel. It can't be told to make only the last: with `setSourceProgressivePasses` it
-///   makes one of the first scan alone.
-record JpegImage(int width, int height, int orientation, int scans, Colours colours, byte[] file)
-        implements EncodedImage {
+record JpegImage(Colours colours, byte[] file) {
 
     enum Colours {
         GREY,
@@ -24,13 +19,7 @@ record JpegImage(int width, int height, int orientation, int scans, Colours colo
 
     private static final JdkDecoder DECODER = new JdkDecoder("jpeg");
 
-    @Override
-    public long work() {
-        return (long) width * height * scans;
-    }
-
-    @Override
-    public Pixels decode() throws IOException {
+    Pixels decode() throws IOException {
         var raster = DECODER.samples(file);
         var samples = ((DataBufferByte) raster.getDataBuffer()).getData();
         var pixels = switch (colours) {

@@ -2,16 +2,12 @@ package dev.berth.image;
 
 import dev.berth.hooks.BadInputException;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32;
 
 /// A PNG file of any kind that the specification has.
-///
-/// @param deep of 16 bits a sample
-/// @param file with the chunks that hold the picture, and no others
-record PngImage(int width, int height, int orientation, boolean deep, byte[] file) implements EncodedImage {
+final class PngImage {
 
     private static final JdkDecoder DECODER = new JdkDecoder("png");
 
@@ -32,7 +28,9 @@ record PngImage(int width, int height, int orientation, boolean deep, byte[] fil
 
     private static final byte[] END = {0, 0, 0, 0, 'I', 'E', 'N', 'D', (byte) 0xae, 0x42, 0x60, (byte) 0x82};
 
-    static PngImage of(byte[] bytes) {
+    private PngImage() {}
+
+    static EncodedImage of(byte[] bytes) {
         var in = ByteBuffer.wrap(bytes);
         var kept = new ByteArrayOutputStream(bytes.length);
         kept.write(bytes, 0, SIGNATURE_BYTES);
@@ -56,14 +54,16 @@ record PngImage(int width, int height, int orientation, boolean deep, byte[] fil
             at += (int) length + AROUND_DATA;
         }
         kept.writeBytes(END);
-        boolean deep = in.get(BITS) > 8;
-        var image = new PngImage(in.getInt(WIDTH), in.getInt(HEIGHT), orientation, deep, kept.toByteArray());
-        if (image.work() > MOST_WORK) {
+        int width = in.getInt(WIDTH);
+        int height = in.getInt(HEIGHT);
+        long work = (long) width * height * (in.get(BITS) > 8 ? DEEP_WORK : 1);
+        if (work > EncodedImage.MOST_WORK) {
             throw new BadInputException(
                     "image: found a PNG of %d x %d pixels of 16 bits, expected at most %d of so many bits"
-                            .formatted(image.width, image.height, MOST_WORK / DEEP_WORK));
+                            .formatted(width, height, EncodedImage.MOST_WORK / DEEP_WORK));
         }
-        return image;
+        var file = kept.toByteArray();
+        return new EncodedImage(width, height, orientation, work, () -> DECODER.rgb(file));
     }
 
     private static void keep(byte[] bytes, int at, int length, ByteArrayOutputStream kept) {
@@ -74,15 +74,5 @@ record PngImage(int width, int height, int orientation, boolean deep, byte[] fil
                     "image: PNG chunk at offset %d: found bytes that do not match their checksum".formatted(at));
         }
         kept.write(bytes, at, length + AROUND_DATA);
-    }
-
-    @Override
-    public long work() {
-        return (long) width * height * (deep ? DEEP_WORK : 1);
-    }
-
-    @Override
-    public Pixels decode() throws IOException {
-        return DECODER.rgb(file);
     }
 }

@@ -19,7 +19,7 @@ import javax.imageio.stream.MemoryCacheImageInputStream;
 /// @param frame where the picture is on the canvas of an animation
 /// @param chunk the picture, with the chunk's name and length before it; its transparency, which
 ///   another has, is left out anyway
-record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer chunk) implements EncodedImage {
+record WebpImage(int width, int height, Frame frame, ByteBuffer chunk) {
 
     record Frame(int left, int top, int width, int height) {}
 
@@ -46,7 +46,7 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
     private static final int FRAME_HEADER = 16;
     private static final int SHORT_LENGTH = 0x3fff;
 
-    static WebpImage of(byte[] bytes) {
+    static EncodedImage of(byte[] bytes) {
         var in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         int end = end(in, 0, bytes.length);
         int width = 0;
@@ -98,7 +98,8 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
                                     .formatted(System.getProperty("java.io.tmpdir"))
                             + "Make that directory writable, or restart with JAVA_OPTS=-Djava.io.tmpdir=DIRECTORY of another");
         }
-        return new WebpImage(width, height, orientation, frame, chunk);
+        var image = new WebpImage(width, height, frame, chunk);
+        return new EncodedImage(width, height, orientation, image::decode);
     }
 
     /// The end of a chunk, without padding. A file is one too.
@@ -129,8 +130,7 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
         return Short.toUnsignedInt(in.getShort(at)) | Byte.toUnsignedInt(in.get(at + 2)) << 16;
     }
 
-    @Override
-    public Pixels decode() throws IOException {
+    private Pixels decode() throws IOException {
         var colours = colours();
         var pixels = new byte[width * height * 3];
         int from = 0;
