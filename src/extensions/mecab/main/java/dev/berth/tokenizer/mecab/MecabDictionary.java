@@ -37,8 +37,11 @@ final class MecabDictionary implements AutoCloseable {
     record Category(int categories, int index, int length, boolean group, boolean invoke) {
 
         static Category of(int bits) {
-            return new Category(
-                    bits & 0x3ffff, bits >>> 18 & 0xff, bits >>> 26 & 0xf, (bits >>> 30 & 1) == 1, bits < 0);
+            return new Category(bits & 0x3ffff, index(bits), bits >>> 26 & 0xf, (bits >>> 30 & 1) == 1, bits < 0);
+        }
+
+        static int index(int bits) {
+            return bits >>> 18 & 0xff;
         }
 
         boolean isKindOf(Category other) {
@@ -89,11 +92,11 @@ final class MecabDictionary implements AutoCloseable {
         }
 
         Entry entry(int index, int length) {
-            return new Entry(
-                    length,
-                    Short.toUnsignedInt(entries.get(8 * index)),
-                    Short.toUnsignedInt(entries.get(8 * index + 1)),
-                    entries.get(8 * index + 3));
+            return new Entry(length, id(8 * index), id(8 * index + 1), entries.get(8 * index + 3));
+        }
+
+        private int id(int place) {
+            return Short.toUnsignedInt(entries.get(place));
         }
 
         /// Walks the double array along a text, character by character. A negative base, in the unit that
@@ -143,13 +146,15 @@ final class MecabDictionary implements AutoCloseable {
                     isWhole = unit > 0 && check(unit) == 0;
                 } else {
                     isWhole = base < size() - REACH && !bases.get(base);
-                    bases.set(base);
+                    // Else it may be far out.
+                    if (isWhole) {
+                        bases.set(base);
+                    }
                 }
             }
             return isWhole
                     && IntStream.range(0, count())
-                            .mapToObj(index -> entry(index, 0))
-                            .allMatch(entry -> entry.leftId < leftIds && entry.rightId < rightIds);
+                            .allMatch(index -> id(8 * index) < leftIds && id(8 * index + 1) < rightIds);
         }
     }
 
@@ -201,7 +206,8 @@ final class MecabDictionary implements AutoCloseable {
             }
             this.characters = part(categories, Integer.BYTES + NAME * names, Integer.BYTES * CHARACTERS)
                     .asIntBuffer();
-            if (IntStream.range(0, CHARACTERS).anyMatch(character -> category(character).index >= names)) {
+            if (IntStream.range(0, CHARACTERS)
+                    .anyMatch(character -> Category.index(characters.get(character)) >= names)) {
                 throw new IOException("%s: char.bin: found a character of a category that is not there; it is damaged"
                         .formatted(directory));
             }
