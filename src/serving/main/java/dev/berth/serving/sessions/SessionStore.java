@@ -15,20 +15,17 @@ import dev.berth.serving.hooks.LoadException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayDeque;
 import java.util.Comparator;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,33 +61,32 @@ public final class SessionStore {
     private final ModelMetrics metrics;
     private final Duration timeToLive;
 
-    /// Guarded by the monitor, as all that changes in a session.
-    private final Map<String, Session> sessions = new HashMap<>();
+    private final Map<String, Session> sessions = new ConcurrentHashMap<>();
 
-    private boolean stopped;
+    private volatile boolean stopped;
 
     /// The sessions whose values are not closed.
     private final InFlight open = new InFlight();
 
     private final class Session {
+
         private final String id = UUID.randomUUID().toString();
         private final Object value;
 
         /// Ends it when it is not used. Not started where it may be idle for ever.
         private final Thread watch = Thread.ofVirtual().name("berth-sessions").unstarted(this::expire);
 
-        /// Of the requests that wait for their turn: true when it has come, false when the session has
-        /// ended.
-        private final Queue<CompletableFuture<Boolean>> waiting = new ArrayDeque<>();
+        /// The one turn, in the order in which requests ask for it. The first is that of the request that
+        /// opens the session, and whatever ends the session has to have it.
+        private final Semaphore turn = new Semaphore(0, true);
 
-        /// The first turn is that of the request that opens it.
-        private boolean inTurn = true;
+        /// Why it is to end as soon as it is free; empty: it goes on.
+        private final AtomicReference<Reason> ending = new AtomicReference<>();
 
-        /// Why it is to end as soon as it is free; null: it goes on.
-        private Reason ending;
-
+        /// Only for the holder of the turn.
         private long bytes;
-        private long usedAt = System.nanoTime();
+
+        private volatile long usedAt = System.nanoTime();
 
         private Session(Object value, long bytes) {
             this.value = value;
@@ -102,39 +98,48 @@ public final class SessionStore {
                 for (long left = timeToLive.toNanos(); left > 0; left = left()) {
                     TimeUnit.NANOSECONDS.sleep(left);
                 }
-                goOn(this);
             } catch (InterruptedException e) {
                 log.trace("session {} has ended", id, e);
             }
         }
 
-        /// Until it expires. From zero on it ends.
+        /// Until it expires. From zero on it has ended.
         private long left() {
-            synchronized (SessionStore.this) {
-                long left = timeToLive.toNanos() - (inTurn ? 0 : System.nanoTime() - usedAt);
-                if (left <= 0) {
-                    endWhenFree(Reason.EXPIRED);
-                }
-                return left;
+            if (!turn.tryAcquire()) {
+                return timeToLive.toNanos();
             }
+            long left = timeToLive.toNanos() - (System.nanoTime() - usedAt);
+            if (left <= 0) {
+                endWhenFree(Reason.EXPIRED);
+            }
+            passTurn();
+            return left;
         }
 
         private void endWhenFree(Reason reason) {
-            if (ending == null) {
-                ending = reason;
-            }
+            ending.compareAndSet(null, reason);
         }
 
-        /// @return false: it had ended before
-        private boolean remove() {
-            waiting.forEach(turn -> turn.complete(false));
-            waiting.clear();
-            return sessions.remove(id, this);
+        /// Ends it if it is to end, and gives the turn to the next request, which finds that it has ended.
+        private void passTurn() {
+            if (ending.get() != null && sessions.remove(id, this)) {
+                calls.closeSession(value);
+                hasEnded();
+            }
+            turn.release();
+            endIfFree();
+        }
+
+        /// Its end may have been decided while the turn was passed on.
+        private void endIfFree() {
+            if (ending.get() != null && sessions.containsKey(id) && turn.tryAcquire()) {
+                passTurn();
+            }
         }
 
         private void hasEnded() {
             room.leave(bytes);
-            metrics.sessionClosed(ending.name().toLowerCase(Locale.ROOT));
+            metrics.sessionClosed(ending.get().name().toLowerCase(Locale.ROOT));
             open.leave();
             watch.interrupt();
         }
@@ -176,13 +181,13 @@ public final class SessionStore {
 
         /// Ends the session, when this turn is over. It may be called after [#close].
         public void end() {
-            SessionStore.this.end(session, Reason.CLOSED);
+            SessionStore.end(session, Reason.CLOSED);
         }
 
         /// Ends the session that was opened for a request which has failed: its caller does not know of
         /// it.
         public void fail() {
-            SessionStore.this.end(session, Reason.FAILED);
+            SessionStore.end(session, Reason.FAILED);
         }
 
         /// Ends the turn. Where a hook still works for the request, it ends when the hook does.
@@ -239,23 +244,16 @@ public final class SessionStore {
         room.grow(session.bytes);
         open.enter();
         metrics.sessionOpened();
-        if (!add(session)) {
-            endTurn(session);
+        sessions.put(session.id, session);
+        if (stopped) {
+            session.endWhenFree(Reason.STOPPED);
+            session.passTurn();
             throw ErrorType.NOT_READY.because("the model is stopping");
         }
         if (expires) {
             session.watch.start();
         }
         return new Turn(session);
-    }
-
-    /// @return false: it ends with its turn
-    private synchronized boolean add(Session session) {
-        sessions.put(session.id, session);
-        if (stopped) {
-            session.endWhenFree(Reason.STOPPED);
-        }
-        return !stopped;
     }
 
     /// Closes a session that comes too late.
@@ -281,38 +279,21 @@ public final class SessionStore {
     ///
     /// @throws ServingException `BAD_INPUT` where there is no such session, `DEADLINE_EXCEEDED`
     public Turn enter(String id, Deadline deadline) {
-        var turn = new CompletableFuture<Boolean>();
-        Session session;
-        synchronized (this) {
-            session = Optional.ofNullable(sessions.get(id)).orElseThrow(SessionStore::unknown);
-            session.waiting.add(turn);
-        }
-        goOn(session);
+        var session = Optional.ofNullable(sessions.get(id)).orElseThrow(SessionStore::unknown);
         try {
-            turn.get(Math.max(0, deadline.nanosLeft()), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException _) {
-            if (giveUp(session, turn)) {
+            if (!session.turn.tryAcquire(deadline.nanosLeft(), TimeUnit.NANOSECONDS)) {
                 throw ErrorType.DEADLINE_EXCEEDED.because(
                         "the request's time ran out while another request was in its session");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            if (giveUp(session, turn)) {
-                throw ErrorType.NOT_READY.because("the server is stopping", e);
-            }
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("turns do not fail", e);
+            throw ErrorType.NOT_READY.because("the server is stopping", e);
         }
-        if (!turn.join()) {
+        if (session.ending.get() != null) {
+            session.passTurn();
             throw unknown();
         }
         return new Turn(session);
-    }
-
-    /// @return false: the turn has come meanwhile, or the session has ended
-    @SuppressWarnings("UndefinedEquals") // A future is equal to itself alone.
-    private synchronized boolean giveUp(Session session, CompletableFuture<Boolean> turn) {
-        return session.waiting.remove(turn);
     }
 
     private static ServingException unknown() {
@@ -325,10 +306,9 @@ public final class SessionStore {
     /// @throws ServingException `BAD_INPUT` where there is no such session, or what its `close` threw
     public void close(String id, Deadline deadline, Map<String, String> logContext) {
         var session = enter(id, deadline).session;
-        synchronized (this) {
-            session.endWhenFree(Reason.CLOSED);
-            session.remove();
-        }
+        session.endWhenFree(Reason.CLOSED);
+        sessions.remove(id);
+        session.turn.release();
         var closes = new AtomicBoolean();
         try {
             var _ = calls.start("close of the session", deadline, logContext, () -> {
@@ -348,67 +328,38 @@ public final class SessionStore {
     }
 
     /// Ends a session when it is free.
-    private void end(Session session, Reason reason) {
-        synchronized (this) {
-            session.endWhenFree(reason);
-        }
-        goOn(session);
-    }
-
-    private void endTurn(Session session) {
-        synchronized (this) {
-            session.inTurn = false;
-        }
-        goOn(session);
-    }
-
-    /// Gives the next request its turn in a session that is free, or ends the session.
-    private void goOn(Session session) {
-        synchronized (this) {
-            if (session.inTurn) {
-                return;
-            }
-            if (session.ending == null) {
-                var next = session.waiting.poll();
-                session.inTurn = next != null && next.complete(true);
-                return;
-            }
-            if (!session.remove()) {
-                return;
-            }
-        }
-        calls.closeSession(session.value);
-        session.hasEnded();
+    private static void end(Session session, Reason reason) {
+        session.endWhenFree(reason);
+        session.endIfFree();
     }
 
     private void leave(Session session) {
         long bytes = bytes(session);
-        synchronized (this) {
-            room.grow(bytes - session.bytes);
-            session.bytes = bytes;
-            session.usedAt = System.nanoTime();
-        }
-        endTurn(session);
+        room.grow(bytes - session.bytes);
+        session.bytes = bytes;
+        session.usedAt = System.nanoTime();
+        session.passTurn();
         makeRoom();
     }
 
     private void makeRoom() {
-        while (!room.grow(0)) {
-            var idle = oldestIdle();
-            if (idle.isEmpty()) {
-                return;
-            }
-            goOn(idle.get());
-        }
+        var idle = Optional.<Session>empty();
+        do {
+            idle = oldestIdle();
+            idle.filter(session -> session.turn.tryAcquire()).ifPresent(session -> {
+                session.endWhenFree(Reason.MEMORY);
+                session.passTurn();
+            });
+        } while (idle.isPresent());
     }
 
-    /// The session that was not used for longest. From now on it ends.
-    private synchronized Optional<Session> oldestIdle() {
-        var idle = sessions.values().stream()
-                .filter(session -> !session.inTurn)
-                .min(Comparator.comparingLong(session -> session.usedAt));
-        idle.ifPresent(session -> session.endWhenFree(Reason.MEMORY));
-        return idle;
+    /// The session that was not used for longest, where all together take more than they may.
+    private Optional<Session> oldestIdle() {
+        return room.grow(0)
+                ? Optional.empty()
+                : sessions.values().stream()
+                        .filter(session -> session.turn.availablePermits() > 0 && !session.turn.hasQueuedThreads())
+                        .min(Comparator.comparingLong(session -> session.usedAt));
     }
 
     private long bytes(Session session) {
@@ -429,12 +380,8 @@ public final class SessionStore {
     ///
     /// @return false: something is in one after `time`
     public boolean stop(Duration time) throws InterruptedException {
-        List<Session> ending;
-        synchronized (this) {
-            stopped = true;
-            ending = List.copyOf(sessions.values());
-        }
-        ending.forEach(session -> end(session, Reason.STOPPED));
+        stopped = true;
+        sessions.values().forEach(session -> end(session, Reason.STOPPED));
         return open.awaitNone(time);
     }
 }
