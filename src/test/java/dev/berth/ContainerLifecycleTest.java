@@ -6,6 +6,8 @@ import static dev.berth.testing.BerthImage.awaitReady;
 import static dev.berth.testing.BerthImage.err;
 import static dev.berth.testing.BerthImage.exitCode;
 import static dev.berth.testing.BerthImage.out;
+import static dev.berth.testing.BerthImage.send;
+import static dev.berth.testing.BerthImage.sendAsync;
 import static dev.berth.testing.BerthImage.serving;
 import static dev.berth.testing.BerthImage.signal;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -13,17 +15,10 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.BerthImage;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -37,17 +32,9 @@ class ContainerLifecycleTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private static final HttpClient CLIENT =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-
     @BeforeAll
     static void buildTheImage() throws Exception {
         BerthImage.build();
-    }
-
-    @AfterAll
-    static void closeTheClient() {
-        CLIENT.shutdownNow();
     }
 
     @Test
@@ -58,7 +45,9 @@ class ContainerLifecycleTest {
         try (var container = serving().withExposedPorts(8080)) {
             container.start();
             awaitReady(container, 8080);
-            assertThat(invoke(container, BerthImage.BODY).body()).contains("\"answer\":\"Bob\"");
+            assertThat(send(container, 8080, "POST", "/invocations", BerthImage.BODY)
+                            .body())
+                    .contains("\"answer\":\"Bob\"");
             // The line is there while the server runs, and no line is anywhere else. /tmp has the JVM's
             // own counters.
             await().until(() -> out(container).contains("POST /invocations 200"));
@@ -83,13 +72,14 @@ class ContainerLifecycleTest {
             container.start();
             awaitReady(container, 8080);
             var context = "The sea was calm and the sky was grey that day. ".repeat(2000);
-            var running = CLIENT.sendAsync(
-                    invocation(
-                            container,
-                            JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context))),
-                    BodyHandlers.ofString());
+            var running = sendAsync(
+                    container,
+                    8080,
+                    "POST",
+                    "/invocations",
+                    JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context)));
             await().atMost(BerthImage.LONGEST)
-                    .until(() -> get(container, "/metrics")
+                    .until(() -> send(container, 8080, "GET", "/metrics", "")
                             .body()
                             .contains("berth_queue_wait_seconds_count{model=\"model\"} 1"));
             // From inside, because Docker's proxy would accept any number on its own.
@@ -155,23 +145,5 @@ class ContainerLifecycleTest {
         }
         Files.writeString(artifact.resolve("model.pt"), "no TorchScript");
         assertEnds(serving(artifact), "model.pt");
-    }
-
-    private static HttpResponse<String> get(GenericContainer<?> container, String path) throws Exception {
-        return CLIENT.send(HttpRequest.newBuilder(uri(container, path)).build(), BodyHandlers.ofString());
-    }
-
-    private static HttpResponse<String> invoke(GenericContainer<?> container, String body) throws Exception {
-        return CLIENT.send(invocation(container, body), BodyHandlers.ofString());
-    }
-
-    private static HttpRequest invocation(GenericContainer<?> container, String body) {
-        return HttpRequest.newBuilder(uri(container, "/invocations"))
-                .POST(BodyPublishers.ofString(body))
-                .build();
-    }
-
-    private static URI uri(GenericContainer<?> container, String path) {
-        return URI.create("http://%s:%d%s".formatted(container.getHost(), container.getMappedPort(8080), path));
     }
 }

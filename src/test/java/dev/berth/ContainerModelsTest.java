@@ -3,6 +3,7 @@ package dev.berth;
 import static dev.berth.testing.BerthImage.awaitReady;
 import static dev.berth.testing.BerthImage.err;
 import static dev.berth.testing.BerthImage.out;
+import static dev.berth.testing.BerthImage.send;
 import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,17 +11,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.BerthImage;
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.TestServer;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -35,9 +30,6 @@ import org.testcontainers.containers.wait.strategy.Wait;
 class ContainerModelsTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
-
-    private static final HttpClient CLIENT =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     /// A key as SageMaker makes them.
     private static final String MODEL = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -61,11 +53,6 @@ class ContainerModelsTest {
         BerthImage.build();
     }
 
-    @AfterAll
-    static void closeTheClient() {
-        CLIENT.shutdownNow();
-    }
-
     /// SageMaker mounts each artifact below `/opt/ml/models` and asks from outside.
     @Test
     @Tag("MME-01")
@@ -85,11 +72,12 @@ class ContainerModelsTest {
             awaitReady(container, 8080);
             assertThat(container.getContainerInfo().getConfig().getLabels())
                     .containsEntry("com.amazonaws.sagemaker.capabilities.multi-models", "true");
-            assertThat(send(container, "GET", "/models", "").body()).isEqualTo("{\"models\":[]}");
+            assertThat(send(container, 8080, "GET", "/models", "").body()).isEqualTo("{\"models\":[]}");
 
             for (var name : names) {
                 var loaded = send(
                         container,
+                        8080,
                         "POST",
                         "/models",
                         JSON.writeValueAsString(
@@ -99,6 +87,7 @@ class ContainerModelsTest {
                 assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
                 var answer = send(
                         container,
+                        8080,
                         "POST",
                         "/models/%s/invoke".formatted(name),
                         BerthImage.BODY,
@@ -116,14 +105,14 @@ class ContainerModelsTest {
 
             long full = residentKilobytes(container);
             for (var name : names) {
-                assertStatus(send(container, "DELETE", "/models/" + name, ""), 200);
-                assertStatus(send(container, "POST", "/models/%s/invoke".formatted(name), BerthImage.BODY), 404);
+                assertStatus(send(container, 8080, "DELETE", "/models/" + name, ""), 200);
+                assertStatus(send(container, 8080, "POST", "/models/%s/invoke".formatted(name), BerthImage.BODY), 404);
             }
             // Three copies of 25 MB of weights, of which the process may keep some for the next model.
             assertThat(full - residentKilobytes(container))
                     .as("freed when the last DELETE answers")
                     .isGreaterThan(40_000);
-            assertThat(send(container, "GET", "/ping", "").statusCode()).isEqualTo(200);
+            assertThat(send(container, 8080, "GET", "/ping", "").statusCode()).isEqualTo(200);
             assertThat(err(container)).isEmpty();
         }
     }
@@ -200,8 +189,8 @@ class ContainerModelsTest {
         var pages = new ArrayList<List<String>>();
         var query = "?limit=2";
         while (query != null) {
-            var page =
-                    JSON.readTree(send(container, "GET", "/models" + query, "").body());
+            var page = JSON.readTree(
+                    send(container, 8080, "GET", "/models" + query, "").body());
             pages.add(page.findValuesAsText("modelName"));
             query = page.has("nextPageToken")
                     ? "?limit=2&next_page_token=" + page.get("nextPageToken").textValue()
@@ -227,32 +216,12 @@ class ContainerModelsTest {
                 .toList();
     }
 
-    private static HttpResponse<String> send(
-            GenericContainer<?> container, String method, String path, String body, String... headers)
-            throws Exception {
-        var request = HttpRequest.newBuilder(uri(container, 8080, path)).method(method, BodyPublishers.ofString(body));
-        for (int i = 0; i < headers.length; i += 2) {
-            request.header(headers[i], headers[i + 1]);
-        }
-        return CLIENT.send(request.build(), BodyHandlers.ofString());
-    }
-
     private static HttpResponse<String> invoke(
-            GenericContainer<?> container, int port, String body, String contentType, String accept) throws Exception {
-        return CLIENT.send(
-                HttpRequest.newBuilder(uri(container, port, "/invocations"))
-                        .header("Content-Type", contentType)
-                        .header("Accept", accept)
-                        .POST(BodyPublishers.ofString(body))
-                        .build(),
-                BodyHandlers.ofString());
+            GenericContainer<?> container, int port, String body, String contentType, String accept) {
+        return send(container, port, "POST", "/invocations", body, "Content-Type", contentType, "Accept", accept);
     }
 
     private static String contentType(HttpResponse<String> response) {
         return response.headers().firstValue("Content-Type").orElseThrow();
-    }
-
-    private static URI uri(GenericContainer<?> container, int port, String path) {
-        return URI.create("http://%s:%d%s".formatted(container.getHost(), container.getMappedPort(port), path));
     }
 }

@@ -6,11 +6,18 @@ import static org.awaitility.Awaitility.await;
 
 import com.github.dockerjava.api.DockerClient;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.BindMode;
@@ -41,6 +48,9 @@ public final class BerthImage {
             return StartupStatus.SUCCESSFUL;
         }
     };
+
+    private static final HttpClient CLIENT =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     private static boolean built;
 
@@ -114,6 +124,24 @@ public final class BerthImage {
             assertThat(isRunning(container)).as(container.getLogs()).isTrue();
             return wget(container, uri(port, "/ping")).getExitCode() == 0;
         });
+    }
+
+    /// Asks from outside, at a port that the container exposes.
+    ///
+    /// @param headers name, value, name, value, …
+    public static HttpResponse<String> send(
+            GenericContainer<?> container, int port, String method, String path, String body, String... headers) {
+        return sendAsync(container, port, method, path, body, headers).join();
+    }
+
+    public static CompletableFuture<HttpResponse<String>> sendAsync(
+            GenericContainer<?> container, int port, String method, String path, String body, String... headers) {
+        var uri = "http://%s:%d%s".formatted(container.getHost(), container.getMappedPort(port), path);
+        var request = HttpRequest.newBuilder(URI.create(uri)).method(method, BodyPublishers.ofString(body));
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return CLIENT.sendAsync(request.build(), BodyHandlers.ofString());
     }
 
     private static String ask(GenericContainer<?> container, int port) throws IOException, InterruptedException {

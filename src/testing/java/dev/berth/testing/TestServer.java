@@ -213,10 +213,12 @@ public final class TestServer implements AutoCloseable {
     }
 
     /// @param texts what the body has, all of them
-    public static void assertStatus(HttpResponse<String> response, int status, String... texts) {
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
-        assertThat(List.of(texts))
-                .allSatisfy(text -> assertThat(response.body()).contains(text));
+    public static void assertStatus(HttpResponse<?> response, int status, String... texts) {
+        var body = response.body() instanceof byte[] bytes
+                ? new String(bytes, StandardCharsets.UTF_8)
+                : String.valueOf(response.body());
+        assertThat(response.statusCode()).as(body).isEqualTo(status);
+        assertThat(List.of(texts)).allSatisfy(text -> assertThat(body).contains(text));
     }
 
     /// Waits for all answers.

@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -363,12 +364,5 @@ class MultiModelTest {
 
     private static void assertOk(HttpResponse<String> response) {
         assertStatus(response, 200);
-    }
-
-    private static void assertStatus(HttpResponse<String> response, int status, String... texts) {
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
-        for (var text : texts) {
-            assertThat(response.body()).contains(text);
-        }
     }
 }

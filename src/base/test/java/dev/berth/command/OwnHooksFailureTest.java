@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -131,9 +132,7 @@ class OwnHooksFailureTest {
             }
             for (var response : responses.entrySet()) {
                 var late = response.getValue().get();
-                assertThat(late.statusCode())
-                        .as(response.getKey() + ": " + late.body())
-                        .isEqualTo(504);
+                assertStatus(late, 504);
                 assertThat(message(late))
                         .isEqualTo(
                                 "the request's time ran out while %s ran",
@@ -157,9 +156,7 @@ class OwnHooksFailureTest {
     @Tag("slow")
     void aPredictFnThatNeverEndsHoldsItsWorker() throws Exception {
         HookProbe.reset();
-        try (var server = impatient("Inference.java")
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .start()) {
+        try (var server = impatient("Inference.java").start("SAGEMAKER_MODEL_SERVER_WORKERS=1")) {
             assertThat(message(server.invoke("predictFn spin")))
                     .contains("ran out while predictFn (code/Inference.java) ran");
             var waiting = server.invoke("fine");

@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -60,9 +61,7 @@ class ServerTest {
     @Test
     void theModelOfEachWorkerIsLoadedOnceAndClosedBeforeTheHandler() throws Exception {
         var handler = new FakeClosingHandler();
-        try (var _ = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "3")
-                .start()) {
+        try (var _ = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=3")) {
             assertThat(handler.contexts).extracting(ModelContext::worker).containsExactly(0, 1, 2);
             assertThat(handler.contexts)
                     .extracting(ModelContext::modelDirectory)
@@ -84,9 +83,7 @@ class ServerTest {
                 return super.modelFn(context);
             }
         };
-        try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-                .startWithoutWaiting()) {
+        try (var server = TestServer.with(handler).startWithoutWaiting("SAGEMAKER_MODEL_SERVER_WORKERS=2")) {
             assertThatThrownBy(() -> server.server().awaitReady())
                     .isInstanceOf(StartException.class)
                     .hasMessageContaining("no weights");
@@ -123,7 +120,7 @@ class ServerTest {
         var running = server.invokeAsync("running");
         gate.awaitArrival();
         var waiting = server.invokeAsync("waiting");
-        await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1.0"));
+        server.awaitQueued(1);
         var stopped = closeInBackground(server);
         await().until(() -> server.get("/ping").statusCode() == 503);
         assertThat(server.invoke("late").statusCode()).isEqualTo(503);
@@ -136,9 +133,7 @@ class ServerTest {
     @Test
     void whatDoesNotFinishWithinTheTimeToDrainIsRefused() throws Exception {
         var gate = new Gate(1);
-        var server = TestServer.with(new GatedHandler(gate))
-                .set("BERTH_DRAIN_SECONDS", "0")
-                .start();
+        var server = TestServer.with(new GatedHandler(gate)).start("BERTH_DRAIN_SECONDS=0");
         var running = server.invokeAsync("running");
         gate.awaitArrival();
         server.server().close();
@@ -215,13 +210,9 @@ class ServerTest {
                 return super.predictFn(records, model);
             }
         };
-        try (var server = TestServer.with(handler)
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-                .start()) {
-            assertThat(server.invoke("{\"question\": \"gone?\", \"context\": \"Bob came.\"}")
-                            .statusCode())
-                    .isEqualTo(500);
-            await().until(() -> server.get("/metrics").body().contains("berth_workers{model=\"model\"} 1.0"));
+        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=2")) {
+            assertStatus(server.invoke("{\"question\": \"gone?\", \"context\": \"Bob came.\"}"), 500);
+            server.awaitMetrics("berth_workers{model=\"model\"} 1.0");
             assertThat(server.get("/ping").statusCode()).isEqualTo(200);
             var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
             assertThat(server.invoke(question).body()).contains("Bob");

@@ -147,9 +147,7 @@ class UnloadingTest {
         }
         """).jar("lib/words.jar", WORDS);
         try (var log = new CapturedLog()) {
-            try (var server = artifact.server()
-                    .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
-                    .start()) {
+            try (var server = artifact.server().start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1")) {
                 TestServer.hang(1, HookProbe.NOTES::size, () -> server.invokeAsync("a"))
                         .forEach(late -> assertThat(late.join().statusCode()).isEqualTo(504));
                 server.server().close();

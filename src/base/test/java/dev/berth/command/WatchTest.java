@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -115,12 +116,10 @@ class WatchTest {
         CodeArtifact.hooks(directory, "int word = ;");
         try (var server = watching().start()) {
             assertThat(server.get("/ping")).satisfies(ping -> {
-                assertThat(ping.statusCode()).isEqualTo(503);
-                assertThat(ping.body()).contains("code/Inference.java:2:12");
+                assertStatus(ping, 503, "code/Inference.java:2:12");
             });
             assertThat(server.invoke("x")).satisfies(answer -> {
-                assertThat(answer.statusCode()).isEqualTo(500);
-                assertThat(answer.body()).contains("code/Inference.java:2:12");
+                assertStatus(answer, 500, "code/Inference.java:2:12");
             });
             answer("right");
             await().until(() -> server.get("/ping").statusCode() == 200);

@@ -13,11 +13,9 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.UnsupportedMediaTypeException;
 import dev.berth.testing.CapturedLog;
-import dev.berth.testing.Gate;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -201,37 +199,6 @@ class FailuresTest {
             assertThat(server.invoke("null input").body())
                     .contains("inputFn returned null, expected a list of records");
             assertThat(server.invoke("null output").body()).contains("outputFn returned null, expected a response");
-        }
-    }
-
-    /// The server interrupts a batch that keeps a request waiting, and tries its records one by one.
-    @Test
-    @Tag("slow")
-    void aRecordThatTakesTooLongFailsItsRequestAlone() throws Exception {
-        var gate = new Gate(1);
-        var handler = TextHandler.doing((hook, lines) -> {
-            if (hook.equals("predictFn")) {
-                gate.pass();
-                if (lines.contains("slow")) {
-                    Thread.sleep(Duration.ofMinutes(10));
-                }
-            }
-        });
-        try (var server = TestServer.with(handler)
-                .start(
-                        "SAGEMAKER_MODEL_SERVER_WORKERS=1",
-                        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=16",
-                        "BERTH_MAX_BATCH_SIZE=4")) {
-            var first = server.invokeAsync("first");
-            gate.awaitArrival();
-            var slow = server.invokeAsync("slow");
-            var others =
-                    Stream.of("a", "b").map(word -> server.invokeAsync(word)).toList();
-            server.awaitQueued(3);
-            gate.open();
-            assertThat(first.get().body()).isEqualTo("FIRST");
-            assertThat(others.stream().map(answer -> answer.join().body())).containsExactly("A", "B");
-            assertThat(slow.get().statusCode()).isEqualTo(504);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
 import dev.berth.testing.RawConnection;
@@ -54,16 +55,22 @@ class HalfClosedClientsTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aClientThatHasLeftIs499AndTheModelDoesNotSeeItsRecord(boolean closesItsSideOnly) throws Exception {
-        try (var client = new RawConnection(server.port())) {
-            client.send(REQUEST + "b");
-            if (closesItsSideOnly) {
-                client.socket().shutdownOutput();
+        try (var log = new CapturedLog()) {
+            try (var client = new RawConnection(server.port())) {
+                client.send(REQUEST + "b");
+                if (closesItsSideOnly) {
+                    client.socket().shutdownOutput();
+                }
+                server.awaitQueued(1);
             }
-            server.awaitQueued(1);
+            var last = server.invokeAsync("last");
+            server.awaitQueued(2);
+            gate.open();
+            first.join();
+            assertThat(last.join().body()).isEqualTo("LAST");
+            server.awaitMetrics("status=\"499\"} 1.0", "berth_abandoned_total{model=\"model\"} 1.0");
+            assertThat(handler.predicted()).isEqualTo(2);
+            assertThat(log.text()).doesNotContain("ERROR");
         }
-        gate.open();
-        first.join();
-        server.awaitMetrics("status=\"499\"} 1.0");
-        assertThat(handler.predicted()).isEqualTo(1);
     }
 }

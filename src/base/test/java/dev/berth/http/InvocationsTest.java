@@ -5,7 +5,6 @@ import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
 import dev.berth.testing.RawConnection;
@@ -207,29 +206,6 @@ class InvocationsTest {
             assertThat(connection.readResponse()).startsWith("HTTP/1.1 100");
             connection.send("a");
             assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
-        }
-    }
-
-    @Test
-    void aCallerWhoHangsUpWhileHeWaitsCostsTheModelNothing() throws Exception {
-        var gate = new Gate(1);
-        var handler = new GatedHandler(gate);
-        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1");
-                var log = new CapturedLog()) {
-            var running = server.invokeAsync("first");
-            gate.awaitArrival();
-            try (var connection = new RawConnection(server.port())) {
-                connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\ngone");
-                server.awaitQueued(1);
-            }
-            var last = server.invokeAsync("last");
-            server.awaitQueued(2);
-            gate.open();
-            assertThat(running.get().body()).isEqualTo("FIRST");
-            assertThat(last.get().body()).isEqualTo("LAST");
-            assertThat(handler.predicted()).isEqualTo(2);
-            assertThat(server.get("/metrics").body()).contains("berth_abandoned_total{model=\"model\"} 1.0");
-            assertThat(log.text()).doesNotContain("ERROR");
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -10,7 +11,6 @@ import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.HookProbe;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -421,11 +421,5 @@ class ModelsAtHomeTest {
 
     private static void awaitNotes(String... notes) {
         await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly(notes));
-    }
-
-    private static void assertStatus(HttpResponse<String> response, int status, String... texts) {
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
-        assertThat(List.of(texts))
-                .allSatisfy(text -> assertThat(response.body()).contains(text));
     }
 }

@@ -49,17 +49,6 @@ class PayloadTest {
     }
 
     @Test
-    @Tag("INV-06")
-    @Tag("INV-07")
-    void theSampleModelReadsAQuestionInABodyOf25Megabytes() throws Exception {
-        try (var server = TestServer.sample().start()) {
-            var question =
-                    "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}".formatted(" ".repeat(25 << 20));
-            assertThat(server.invoke(question).body()).startsWith("{\"answer\":\"Bob\"");
-        }
-    }
-
-    @Test
     @Tag("INV-08")
     void aBodyAboveTheLimitIs413AndTheServerLivesOn() throws Exception {
         try (var server = TestServer.with(COUNTING).start("SAGEMAKER_MAX_PAYLOAD_IN_MB=1")) {

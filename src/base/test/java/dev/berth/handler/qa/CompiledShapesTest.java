@@ -58,9 +58,7 @@ class CompiledShapesTest {
 
     @Test
     void aBatchIsNoLargerThanTheLargestShape() throws Exception {
-        try (var server = TestServer.artifact(artifact("cpu"))
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .start()) {
+        try (var server = TestServer.artifact(artifact("cpu")).start("SAGEMAKER_MODEL_SERVER_WORKERS=1")) {
             var line = JSON.writeValueAsString(Map.of("question", "Who came?", "context", "Bob came. ".repeat(20)));
             var lines = String.join("\n", Collections.nCopies(10, line));
             var answers =

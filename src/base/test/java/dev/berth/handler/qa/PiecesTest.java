@@ -2,7 +2,6 @@ package dev.berth.handler.qa;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.handler.task.TaskRecord;
@@ -88,7 +87,7 @@ class PiecesTest {
             var body = JSON.writeValueAsString(question);
             var first = server.invokeAsync(body, "Content-Type", "application/json");
             var second = server.invokeAsync(body, "Content-Type", "application/json");
-            await().until(() -> server.get("/metrics").body().contains("berth_records_total{model=\"model\"} 2.0"));
+            server.awaitMetrics("berth_records_total{model=\"model\"} 2.0");
 
             var good = server.invoke(
                     "{\"question\": \"Where was Bell born?\", \"context\": \"Bell was born in Scotland.\"}");

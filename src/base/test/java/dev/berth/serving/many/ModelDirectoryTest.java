@@ -185,17 +185,6 @@ class ModelDirectoryTest {
         assertThat(ArtifactFiles.in(link)).isNotEqualTo(before);
     }
 
-    @Test
-    void aLinkBackIsNoProblemOfTheArtifact() throws Exception {
-        write("m/file", "1");
-        Files.createSymbolicLink(root.resolve("m/again"), root.resolve("m"));
-        var files = ArtifactFiles.in(root.resolve("m"));
-        assertThat(files.stamps()).containsOnlyKeys(Path.of("file"));
-        directory.look(true);
-        enter();
-        assertThat(loads).containsExactly("1");
-    }
-
     private void enter() {
         models.enter("m", Deadline.in(Duration.ofMinutes(2), System::nanoTime)).close();
     }

@@ -78,8 +78,7 @@ class AnswerImagesTest {
                                 Json.write(Map.of("images", images, "usage", Map.of())), request.accept());
                     }
                 })
-                .set("SAGEMAKER_BATCH", "true")
-                .start();
+                .start("SAGEMAKER_BATCH=true");
     }
 
     @AfterAll

@@ -57,8 +57,7 @@ class BedrockTest {
                                 request.accept());
                     }
                 })
-                .set("SAGEMAKER_BATCH", "true")
-                .start();
+                .start("SAGEMAKER_BATCH=true");
     }
 
     @AfterAll

@@ -58,8 +58,7 @@ class EnvelopeTest {
                                 MediaType.JSON);
                     }
                 })
-                .set("SAGEMAKER_BATCH", "true")
-                .start();
+                .start("SAGEMAKER_BATCH=true");
     }
 
     @AfterAll

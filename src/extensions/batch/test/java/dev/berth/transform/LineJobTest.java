@@ -107,10 +107,7 @@ class LineJobTest {
     @BeforeAll
     static void start() throws Exception {
         server = TestServer.with(new Sums()).set("SAGEMAKER_BATCH", "true").start();
-        keeping = TestServer.with(new Sums())
-                .set("SAGEMAKER_BATCH", "true")
-                .set("BERTH_BAD_RECORDS", "keep")
-                .start();
+        keeping = TestServer.with(new Sums()).start("SAGEMAKER_BATCH=true", "BERTH_BAD_RECORDS=keep");
     }
 
     @AfterAll

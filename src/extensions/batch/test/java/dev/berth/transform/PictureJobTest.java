@@ -36,9 +36,7 @@ class PictureJobTest {
 
     @BeforeAll
     static void start() throws Exception {
-        container = TestServer.artifact(Path.of("examples/mnist"))
-                .set("SAGEMAKER_BATCH", "true")
-                .start();
+        container = TestServer.artifact(Path.of("examples/mnist")).start("SAGEMAKER_BATCH=true");
         s3 = S3Server.start().createBucket(BUCKET);
         List<Path> digits;
         try (var files = Files.list(DIGITS)) {

@@ -399,8 +399,7 @@ class S3JobTest {
                         return super.predictFn(records, model);
                     }
                 })
-                .set("SAGEMAKER_BATCH", "true")
-                .start();
+                .start("SAGEMAKER_BATCH=true");
     }
 
     private static void passed(Gate gate) {

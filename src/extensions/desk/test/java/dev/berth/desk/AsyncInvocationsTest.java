@@ -395,9 +395,7 @@ class AsyncInvocationsTest {
         var gate = new Gate(1);
         var server = TestServer.with(new GatedHandler(gate))
                 .set("BERTH_ASYNC_OUTPUT", directory.toString())
-                .set("BERTH_ASYNC_CONCURRENCY", "1")
-                .set("BERTH_ASYNC_QUEUE", "1")
-                .start();
+                .start("BERTH_ASYNC_CONCURRENCY=1", "BERTH_ASYNC_QUEUE=1");
         try (server;
                 var client = server.runtimeClient()) {
             var runs = ask(client, request -> request.body(SdkBytes.fromUtf8String("a")));
@@ -444,8 +442,7 @@ class AsyncInvocationsTest {
         }
         try (var server = TestServer.with(new TextHandler())
                         .set("BERTH_ASYNC_OUTPUT", directory.toString())
-                        .set("SAGEMAKER_REGION", "eu-west-1")
-                        .start();
+                        .start("SAGEMAKER_REGION=eu-west-1");
                 var client = server.runtimeClient()) {
             assertThatThrownBy(() -> ask(client, request -> request.inputLocation("s3://a/b")))
                     .isInstanceOfSatisfying(

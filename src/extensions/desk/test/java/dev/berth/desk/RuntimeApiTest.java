@@ -1,5 +1,6 @@
 package dev.berth.desk;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -247,11 +248,8 @@ class RuntimeApiTest {
 
     @Test
     void wherePlatformsRunTheServerThereAreNoEndpoints() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                .set("SAGEMAKER_REGION", "eu-west-1")
-                .start()) {
-            assertThat(post(server, "/endpoints/any/invocations", "a").statusCode())
-                    .isEqualTo(404);
+        try (var server = TestServer.with(new TextHandler()).start("SAGEMAKER_REGION=eu-west-1")) {
+            assertStatus(post(server, "/endpoints/any/invocations", "a"), 404);
         }
         try (var server = TestServer.with(new TextHandler()).start()) {
             assertThat(post(server, "/endpoints/any/other", "a").statusCode()).isEqualTo(404);

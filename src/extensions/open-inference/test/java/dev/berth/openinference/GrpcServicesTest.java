@@ -174,17 +174,13 @@ class GrpcServicesTest {
                 client.channel(), health(MethodType.SERVER_STREAMING, "Watch"), CallOptions.DEFAULT, of("other"));
         assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.SERVICE_UNKNOWN);
         watch.cancel("it was enough", null);
-        await().until(() ->
-                server.get("/metrics").body().contains("berth_requests_total{route=\"/grpc.health.v1.Health/Watch\""));
+        server.awaitMetrics("berth_requests_total{route=\"/grpc.health.v1.Health/Watch\"");
     }
 
     @Test
     void whoOnlyWatchesMakesWayForNewConnections() throws Exception {
         var sockets = new ArrayList<Socket>();
-        try (var full = TestServer.with(new TextHandler())
-                        .set("BERTH_GRPC_PORT", "0")
-                        .set("BERTH_MAX_CONNECTIONS", "6")
-                        .start();
+        try (var full = TestServer.with(new TextHandler()).start("BERTH_GRPC_PORT=0", "BERTH_MAX_CONNECTIONS=6");
                 var asking = new GrpcClient(full.server().otherPorts().get("HTTP/2"))) {
             var watch = ClientCalls.blockingV2ServerStreamingCall(
                     asking.channel(), health(MethodType.SERVER_STREAMING, "Watch"), CallOptions.DEFAULT, of(""));

@@ -44,9 +44,7 @@ class Http2ConnectionsTest {
     @Test
     @Tag("slow")
     void http2WithoutItsWholePrefaceIsClosedAndWithItMayWait() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                        .set("BERTH_GRPC_PORT", "0")
-                        .start();
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_GRPC_PORT=0");
                 var silent = new RawConnection(server.server().otherPorts().get("HTTP/2"));
                 var half = new RawConnection(server.server().otherPorts().get("HTTP/2"));
                 var withoutSettings =
@@ -67,10 +65,7 @@ class Http2ConnectionsTest {
 
     @Test
     void connectionsAndStreamsOfHttp2ShareTheLimit() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                        .set("BERTH_MAX_CONNECTIONS", "3")
-                        .set("BERTH_GRPC_PORT", "0")
-                        .start();
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_MAX_CONNECTIONS=3", "BERTH_GRPC_PORT=0");
                 var http2 = new RawConnection(server.server().otherPorts().get("HTTP/2"))) {
             http2.send(HTTP2).send(frame(SETTINGS, 0, 0));
             for (int stream = 1; stream <= 5; stream += 2) {
@@ -91,10 +86,7 @@ class Http2ConnectionsTest {
 
     @Test
     void settingsAgainAndAgainDoNotKeepAPlace() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                        .set("BERTH_MAX_CONNECTIONS", "1")
-                        .set("BERTH_GRPC_PORT", "0")
-                        .start();
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_MAX_CONNECTIONS=1", "BERTH_GRPC_PORT=0");
                 var http2 = new RawConnection(server.server().otherPorts().get("HTTP/2"))) {
             http2.send(HTTP2);
             Thread.ofPlatform().start(() -> {

@@ -138,10 +138,8 @@ class OtlpTest {
     @Test
     void aBatchHasLinksToAllOfItsRequests() throws Exception {
         var gate = new Gate(1);
-        try (var server = server(new GatedHandler(gate))
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("BERTH_MAX_BATCH_SIZE", "8")
-                .start()) {
+        try (var server =
+                server(new GatedHandler(gate)).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_MAX_BATCH_SIZE=8")) {
             var first = server.invokeAsync("first");
             gate.awaitArrival();
             var others = List.of(server.invokeAsync("a"), server.invokeAsync("b"));
@@ -220,10 +218,8 @@ class OtlpTest {
     void aRequestThatLeavesTheQueueUnansweredSaysSo() throws Exception {
         var gate = new Gate(1);
         try (var server = server(new GatedHandler(gate))
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("BERTH_MAX_BATCH_SIZE", "1")
-                .set("BERTH_DRAIN_SECONDS", "0")
-                .startWithoutWaiting()) {
+                .startWithoutWaiting(
+                        "SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_MAX_BATCH_SIZE=1", "BERTH_DRAIN_SECONDS=0")) {
             server.server().awaitReady();
             var running = server.invokeAsync("a");
             gate.awaitArrival();

@@ -1,5 +1,6 @@
 package dev.berth.page;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -65,9 +66,7 @@ class PageTest {
                 assertThat(server.get(path).statusCode()).as(path).isEqualTo(404);
             }
         }
-        try (var platform = TestServer.with(new TextHandler())
-                .set("SAGEMAKER_REGION", "eu-west-1")
-                .start()) {
+        try (var platform = TestServer.with(new TextHandler()).start("SAGEMAKER_REGION=eu-west-1")) {
             assertThat(platform.get("/").body())
                     .isEqualTo("{\"message\":\"\\\"/\\\": no such path\",\"type\":\"not_found\",\"code\":404}");
         }
@@ -113,9 +112,7 @@ class PageTest {
             assertThat(server.get("/page/sample?model=large").body())
                     .contains("found 4194305 bytes, expected at most 4194304");
 
-            assertThat(server.ask("a b", "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}")
-                            .statusCode())
-                    .isEqualTo(200);
+            assertStatus(server.ask("a b", "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}"), 200);
             assertThat(server.ask("broken", "{}").statusCode()).isEqualTo(500);
             var after = JSON.readTree(server.get("/page/models").body());
             assertThat(after.at("/models/0/state").asText()).isEqualTo("loaded");

@@ -185,8 +185,7 @@ class SocketTest {
             assertThat(socket.read())
                     .returns(1011, RawSocket.Frame::code)
                     .satisfies(frame -> assertThat(frame.reason()).contains("part 2 failed"));
-            await().untilAsserted(() -> assertThat(server.get("/metrics").body())
-                    .contains("berth_streams_broken_total{model=\"model\"} 1.0"));
+            server.awaitMetrics("berth_streams_broken_total{model=\"model\"} 1.0");
         }
     }
 
@@ -204,9 +203,7 @@ class SocketTest {
 
     @Test
     void aMessageThatIsTooLargeClosesWith1009AndItsReason() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                        .set("SAGEMAKER_MAX_REQUEST_SIZE", "1000")
-                        .start();
+        try (var server = TestServer.with(new TextHandler()).start("SAGEMAKER_MAX_REQUEST_SIZE=1000");
                 var whole = open(server);
                 var fragments = open(server)) {
             whole.frame(true, RawSocket.TEXT, new byte[1001]);
@@ -224,9 +221,7 @@ class SocketTest {
     @Test
     @Tag("slow")
     void announcedFramesTakeNoMemoryBeforeTheyCome() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-                .start()) {
+        try (var server = TestServer.with(new TextHandler()).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=2")) {
             var sockets = new ArrayList<RawSocket>();
             for (int i = 0; i < 50; i++) {
                 var socket = open(server);
@@ -254,9 +249,7 @@ class SocketTest {
     @Tag("slow")
     void aReaderThatDoesNotReadPausesItsOwnAnswerAndNobodyElses() throws Exception {
         var handler = new CountingStream();
-        try (var server = TestServer.with(handler)
-                        .set("BERTH_STREAM_PART_TIMEOUT", "2")
-                        .start();
+        try (var server = TestServer.with(handler).start("BERTH_STREAM_PART_TIMEOUT=2");
                 var lazy = open(server);
                 var other = open(server)) {
             lazy.text("∞");
@@ -316,9 +309,7 @@ class SocketTest {
     @Test
     void aMessageThatWaitedTooLongGetsAnErrorFrame() throws Exception {
         var gate = new Gate(1);
-        try (var server = TestServer.with(new GatedHandler(gate))
-                        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
-                        .start();
+        try (var server = TestServer.with(new GatedHandler(gate)).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1");
                 var socket = open(server)) {
             socket.text("one").text("two");
             assertThat(socket.read().text()).contains("\"code\":504");

@@ -49,7 +49,7 @@ class SocketsOfAServerTest {
                 assertThat(server.unload("one").statusCode()).isEqualTo(200);
                 assertThat(socket.text("c").read().text()).contains("\"error\"").contains("one");
             }
-            await().until(() -> server.get("/metrics").body().contains("berth_sockets 0.0"));
+            server.awaitMetrics("berth_sockets 0.0");
             try (var socket = RawSocket.open(server.port(), "/models/none" + PATH)) {
                 assertThat(socket.head()).startsWith("HTTP/1.1 404");
             }
@@ -112,9 +112,7 @@ class SocketsOfAServerTest {
     }
 
     private static void theFirstSocketMakesWay() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                        .set("BERTH_MAX_CONNECTIONS", "2")
-                        .start();
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_MAX_CONNECTIONS=2");
                 var first = RawSocket.open(server.port(), PATH);
                 var second = RawSocket.open(server.port(), PATH)) {
             assertThat(server.invoke("a").body()).isEqualTo("A");

@@ -1,5 +1,6 @@
 package dev.berth.handler.image;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -155,16 +156,14 @@ class ImageFormsTest {
         assertThat(response.statusCode()).isEqualTo(400);
         assertThat(JSON.readTree(response.body()).path("message").asText())
                 .isEqualTo("image: found the text \"These are no…\", expected JPEG, PNG, GIF, BMP or WebP");
-        assertThat(ask("text/plain", "application/json", "a".getBytes()).statusCode())
-                .isEqualTo(415);
+        assertStatus(ask("text/plain", "application/json", "a".getBytes()), 415);
     }
 
     @Test
     void aDamagedPictureIsRefused() throws Exception {
         var half = Arrays.copyOf(picture("photo.png"), 700);
         var response = ask("image/png", "application/json", half);
-        assertThat(response.statusCode()).isEqualTo(400);
-        assertThat(response.body()).contains("image: PNG chunk at offset");
+        assertStatus(response, 400, "image: PNG chunk at offset");
     }
 
     /// As on Neuron: a file for each number of pictures, filled up with black ones.

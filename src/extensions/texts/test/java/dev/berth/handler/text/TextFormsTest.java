@@ -1,5 +1,6 @@
 package dev.berth.handler.text;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -112,9 +113,7 @@ class TextFormsTest {
 
     @Test
     void aBadRecordOfAJobIsAnErrorInItsPlace() throws Exception {
-        try (var server = TestServer.artifact(TASKS.resolve("fill-mask-bert"))
-                .set("BERTH_BAD_RECORDS", "keep")
-                .start()) {
+        try (var server = TestServer.artifact(TASKS.resolve("fill-mask-bert")).start("BERTH_BAD_RECORDS=keep")) {
             var types = new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
             var lines = server.invoke("\"no mask\"\n\"a [MASK]\"", types).body().split("\n");
             assertThat(JSON.readTree(lines[0]).path("error").asText()).contains("line 1: found no [MASK]");
@@ -125,13 +124,11 @@ class TextFormsTest {
     /// An array has no place for an error.
     @Test
     void aBadRecordOfAJobFailsAnArray() throws Exception {
-        try (var server = TestServer.artifact(TASKS.resolve("sentence-embeddings-bert"))
-                .set("BERTH_BAD_RECORDS", "keep")
-                .start()) {
+        try (var server =
+                TestServer.artifact(TASKS.resolve("sentence-embeddings-bert")).start("BERTH_BAD_RECORDS=keep")) {
             var types = new String[] {"Content-Type", "application/jsonlines", "Accept", "application/x-npy"};
             var response = server.invoke("\"a lamp\"\n7", types);
-            assertThat(response.statusCode()).isEqualTo(400);
-            assertThat(response.body()).contains("line 2: found 7, expected a text");
+            assertStatus(response, 400, "line 2: found 7, expected a text");
         }
     }
 
