@@ -12,8 +12,6 @@ import dev.berth.testing.TestServer;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
@@ -95,36 +93,17 @@ class EmbeddingsTest {
                 .isGreaterThanOrEqualTo(6)
                 .isEqualTo(floats.at("/usage/total_tokens").intValue());
         for (int i = 0; i < 2; i++) {
-            var one = floats.at("/data/" + i);
-            assertThat(one.path("object").textValue()).isEqualTo("embedding");
-            assertThat(one.path("index").intValue()).isEqualTo(i);
-            assertThat(one.path("embedding")).hasSize(384);
-            assertThat(one.at("/embedding/0").doubleValue())
+            assertThat(floats.at("/data/%d/embedding".formatted(i))).hasSize(384);
+            assertThat(floats.at("/data/%d/embedding/0".formatted(i)).doubleValue())
                     .isCloseTo(own.path(i).path(0).doubleValue(), within(1e-4));
         }
-        var bytes = ByteBuffer.wrap(openAi(Map.of("input", "another", "encoding_format", "base64"))
-                        .at("/data/0/embedding")
-                        .binaryValue())
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .asFloatBuffer();
-        assertThat(bytes.remaining()).isEqualTo(384);
-        assertThat((double) bytes.get(0)).isCloseTo(own.path(1).path(0).doubleValue(), within(1e-4));
-        assertThat(openAi(Map.of("input", "one", "encoding_format", "int8"))
-                        .at("/error/message")
-                        .textValue())
-                .isEqualTo("encoding_format: found the text \"int8\", expected one of float, base64");
         // The model's vectors are worth something as a whole alone.
         assertThat(openAi(Map.of("input", "one", "dimensions", 384)).path("data"))
                 .hasSize(1);
-        for (int dimensions : List.of(16, 999)) {
-            assertThat(openAi(Map.of("input", "one", "dimensions", dimensions))
-                            .at("/error/message")
-                            .textValue())
-                    .isEqualTo("dimensions: found %d, expected nothing or the 384 of this model's vectors"
-                            .formatted(dimensions));
-        }
-        assertThat(openAi(Map.of("input", List.of())).at("/error/message").textValue())
-                .isEqualTo("input: found an empty list, expected a text or a list of texts");
+        assertThat(openAi(Map.of("input", "one", "dimensions", 16))
+                        .at("/error/message")
+                        .textValue())
+                .isEqualTo("dimensions: found 16, expected nothing or the 384 of this model's vectors");
     }
 
     private static JsonNode openAi(Map<String, ?> body) throws Exception {

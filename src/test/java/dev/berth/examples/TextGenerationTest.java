@@ -117,10 +117,7 @@ class TextGenerationTest {
 
     @Test
     void aStopWordAndWhatFollowsItIsNotShown() throws Exception {
-        var reference = references.stream()
-                .filter(each -> each.path("body").has("prompt"))
-                .findFirst()
-                .orElseThrow();
+        var reference = completion();
         var text = reference.path("text").textValue();
         // Begins within one token and ends within another.
         var stop = text.substring(text.length() / 2, text.length() / 2 + 7);
@@ -140,10 +137,7 @@ class TextGenerationTest {
 
     @Test
     void plainTextIsAnsweredByPlainText() throws Exception {
-        var reference = references.stream()
-                .filter(each -> each.path("body").has("prompt"))
-                .findFirst()
-                .orElseThrow();
+        var reference = completion();
         var prompt = reference.at("/body/prompt").textValue();
         var whole = ask(prompt, "Content-Type", "text/plain", "Accept", "text/plain");
         assertThat(whole.headers().firstValue("Content-Type")).contains("text/plain");
@@ -305,10 +299,7 @@ class TextGenerationTest {
     @Test
     @Tag("OAI-01")
     void aPromptMayBeTokensAndComeBack() throws Exception {
-        var reference = references.stream()
-                .filter(each -> each.path("body").has("prompt"))
-                .findFirst()
-                .orElseThrow();
+        var reference = completion();
         var body = (ObjectNode) reference.path("body").deepCopy();
         var ids = body.deepCopy().set("prompt", reference.path("prompt"));
         assertThat(text(post("/v1/completions", ids)))
@@ -440,6 +431,14 @@ class TextGenerationTest {
         assertThat(vocabulary.size() + shape.path("marks").size())
                 .isEqualTo(shape.path("vocabulary").intValue());
         assertThat(Files.size(EXAMPLE.resolve("model.pt"))).isLessThan(6_000_000);
+    }
+
+    /// A reference whose body has a prompt.
+    private static JsonNode completion() {
+        return references.stream()
+                .filter(each -> each.path("body").has("prompt"))
+                .findFirst()
+                .orElseThrow();
     }
 
     private static HttpResponse<String> ask(JsonNode body, String... headers) {

@@ -1,7 +1,6 @@
 package dev.berth.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
@@ -21,9 +20,9 @@ class MetricsTest {
             server.invoke("a\nb\nc");
             server.get("/nope");
             server.get("/another");
-            await().untilAsserted(() -> assertThat(server.get("/metrics").body())
-                    .contains("berth_requests_total{route=\"/invocations\",status=\"200\"} 1.0")
-                    .contains("berth_requests_total{route=\"other\",status=\"404\"} 2.0"));
+            server.awaitMetrics(
+                    "berth_requests_total{route=\"/invocations\",status=\"200\"} 1.0",
+                    "berth_requests_total{route=\"other\",status=\"404\"} 2.0");
             var response = server.get("/metrics");
             assertThat(response.statusCode()).isEqualTo(200);
             assertThat(response.headers().firstValue("Content-Type").orElseThrow())
@@ -57,9 +56,8 @@ class MetricsTest {
                     .contains("berth_ready 1.0")
                     .containsPattern("berth_build_info\\{java=\"[^\"]+\",version=\"[^\"]+\"} 1");
             var waiting = List.of(server.invokeAsync("a\nb\nc"), server.invokeAsync("d\ne"));
-            await().untilAsserted(() -> assertThat(server.get("/metrics").body())
-                    .contains("berth_requests_in_flight{model=\"model\"} 2.0")
-                    .contains("berth_queue_depth{model=\"model\"} 2.0"));
+            server.awaitMetrics(
+                    "berth_requests_in_flight{model=\"model\"} 2.0", "berth_queue_depth{model=\"model\"} 2.0");
             gate.open();
             waiting.forEach(CompletableFuture::join);
             server.awaitMetrics("berth_requests_in_flight{model=\"model\"} 0.0");
@@ -70,13 +68,13 @@ class MetricsTest {
     void someAreThereUnderTheNamesOfVllmOnRequest() throws Exception {
         try (var server = TestServer.with(new TextHandler()).start("BERTH_METRICS_ALIASES=vllm")) {
             server.invoke("a");
-            await().untilAsserted(() -> assertThat(server.get("/metrics").body())
-                    .contains("# TYPE vllm:num_requests_running gauge")
-                    .contains("vllm:num_requests_running{model_name=\"model\"} 0.0")
-                    .contains("vllm:num_requests_waiting{model_name=\"model\"} 0.0")
-                    .contains("vllm:e2e_request_latency_seconds_bucket{model_name=\"model\",le=\"60.0\"} 1")
-                    .contains("vllm:e2e_request_latency_seconds_count{model_name=\"model\"} 1")
-                    .contains("berth_requests_in_flight{model=\"model\"} 0.0"));
+            server.awaitMetrics(
+                    "# TYPE vllm:num_requests_running gauge",
+                    "vllm:num_requests_running{model_name=\"model\"} 0.0",
+                    "vllm:num_requests_waiting{model_name=\"model\"} 0.0",
+                    "vllm:e2e_request_latency_seconds_bucket{model_name=\"model\",le=\"60.0\"} 1",
+                    "vllm:e2e_request_latency_seconds_count{model_name=\"model\"} 1",
+                    "berth_requests_in_flight{model=\"model\"} 0.0");
         }
     }
 
