@@ -9,7 +9,6 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.testing.OnnxModel;
 import dev.berth.testing.TestServer;
 import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -74,11 +73,7 @@ class ClientPathsTest {
     }
 
     private static HttpResponse<String> post(String server, String path, String body) throws Exception {
-        var asked = servers.get(server);
-        return asked.send(HttpRequest.newBuilder(asked.uri(path))
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(body))
-                .build());
+        return servers.get(server).post(path, body);
     }
 
     private static JsonNode ask(String server, String path, String body) throws Exception {
@@ -378,10 +373,7 @@ class ClientPathsTest {
     @Test
     void hooksWithoutATaskHaveNoSuchPaths() throws Exception {
         try (var server = TestServer.with(new dev.berth.testing.TextHandler()).start()) {
-            var request = HttpRequest.newBuilder(server.uri("/"))
-                    .POST(BodyPublishers.ofString("{}"))
-                    .build();
-            var response = server.send(request);
+            var response = server.post("/", "{}");
             assertThat(response.statusCode()).isEqualTo(404);
             assertThat(JSON.readTree(response.body()).path("error").textValue())
                     .startsWith("/: found a model of hooks that name no task(), expected the task fill-mask or ");
@@ -408,11 +400,9 @@ class ClientPathsTest {
         Files.writeString(code.resolve("Inference.java"), hooks.substring(0, hooks.lastIndexOf('}')) + again);
         try (var server = TestServer.artifact(artifact).start()) {
             for (var path : Map.of("/embed", ofTask, "/v1/embeddings", ofOpenAi).entrySet()) {
-                var request = HttpRequest.newBuilder(server.uri(path.getKey()))
-                        .header("Content-Type", "application/json")
-                        .POST(BodyPublishers.ofString(
-                                path.getKey().equals("/embed") ? "{\"inputs\": \"a\"}" : "{\"input\": \"a\"}"));
-                assertThat(server.send(request.build()).statusCode())
+                var field = path.getKey().equals("/embed") ? "inputs" : "input";
+                assertThat(server.post(path.getKey(), "{\"%s\": \"a\"}".formatted(field))
+                                .statusCode())
                         .as(path.getKey())
                         .isEqualTo(path.getValue());
             }
@@ -428,10 +418,7 @@ class ClientPathsTest {
         try (var server =
                 TestServer.artifact(TASKS.resolve("sentence-embeddings-bert")).start("SAGEMAKER_REGION=eu-west-1")) {
             for (var path : List.of("/embed", "/v1/embed", "/v2/rerank", "/")) {
-                var request = HttpRequest.newBuilder(server.uri(path))
-                        .POST(BodyPublishers.ofString("{}"))
-                        .build();
-                assertThat(server.send(request).statusCode()).as(path).isEqualTo(404);
+                assertThat(server.post(path, "{}").statusCode()).as(path).isEqualTo(404);
             }
         }
     }

@@ -9,7 +9,6 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
@@ -50,15 +49,8 @@ class VertexTest {
                 .set("AIP_PREDICT_ROUTE", PREDICT);
     }
 
-    private static HttpResponse<String> predict(TestServer server, String path, String body) throws Exception {
-        return server.send(HttpRequest.newBuilder(server.uri(path))
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(body))
-                .build());
-    }
-
     private static JsonNode predictions(TestServer server, String body) throws Exception {
-        var response = predict(server, PREDICT, body);
+        var response = server.post(PREDICT, body);
         assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
         assertThat(response.headers().firstValue("Content-Type")).contains("application/json");
         var answer = JSON.readTree(response.body());
@@ -67,7 +59,7 @@ class VertexTest {
     }
 
     private static String error(String body, int status) throws Exception {
-        var response = predict(server, PREDICT, body);
+        var response = server.post(PREDICT, body);
         assertThat(response.statusCode()).isEqualTo(status);
         return JSON.readTree(response.body()).at("/error/message").textValue();
     }
@@ -94,10 +86,10 @@ class VertexTest {
         try (var one = TestServer.sample().set("BERTH_MODEL_NAME", "qa").start()) {
             assertThat(one.get("/v1/models/qa").body()).contains("\"name\":\"qa\",\"ready\":true");
             var body = "{\"instances\": [%s]}".formatted(QUESTION);
-            var response = predict(one, "/v1/models/qa:predict", body);
+            var response = one.post("/v1/models/qa:predict", body);
             assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
             assertThat(JSON.readTree(response.body()).path("predictions")).isEqualTo(predictions(server, body));
-            var other = predict(one, "/v1/models/other:predict", body);
+            var other = one.post("/v1/models/other:predict", body);
             assertThat(other.statusCode()).isEqualTo(404);
             assertThat(JSON.readTree(other.body()).at("/error/message").textValue())
                     .startsWith("model: found \"other\", expected qa");
@@ -109,7 +101,7 @@ class VertexTest {
         Files.createSymbolicLink(models.resolve("mine"), TestServer.SAMPLE_ARTIFACT);
         try (var many = TestServer.ofDirectory(models).start()) {
             var body = "{\"instances\": [%s]}".formatted(QUESTION);
-            assertStatus(predict(many, "/v1/models/mine:predict", body), 200);
+            assertStatus(many.post("/v1/models/mine:predict", body), 200);
             assertThat(many.get("/v1/models/other").statusCode()).isEqualTo(404);
             assertThat(many.get("/v1/models").body()).contains("\"id\":\"mine\"");
         }
@@ -178,14 +170,14 @@ class VertexTest {
             assertThat(JSON.readTree(response.body()).path("predictions")).hasSize(1);
             assertThat(named.get("/ping").statusCode()).isEqualTo(200);
             // Another path still takes what SageMaker sends.
-            assertThat(predict(named, "/inferences", QUESTION).body()).contains("\"answer\"");
+            assertThat(named.post("/inferences", QUESTION).body()).contains("\"answer\"");
         }
     }
 
     @Test
     void hooksThatReadNoLinesGetTheBodyAsItIs() throws Exception {
         try (var own = onVertex(TestServer.with(new TextHandler())).start()) {
-            assertStatus(predict(own, PREDICT, "{\"instances\": [1]}"), 200);
+            assertStatus(own.post(PREDICT, "{\"instances\": [1]}"), 200);
         }
     }
 
@@ -195,7 +187,7 @@ class VertexTest {
                 .hasSize(1);
         assertThat(server.get("/metrics").body()).contains("route=\"%s\"".formatted(PREDICT));
         try (var small = onVertex(TestServer.sample()).start("SAGEMAKER_MAX_REQUEST_SIZE=100")) {
-            var response = predict(small, PREDICT, "{\"instances\": [%s, %s]}".formatted(QUESTION, QUESTION));
+            var response = small.post(PREDICT, "{\"instances\": [%s, %s]}".formatted(QUESTION, QUESTION));
             assertThat(response.statusCode()).isEqualTo(413);
         }
     }

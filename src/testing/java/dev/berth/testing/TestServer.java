@@ -132,6 +132,11 @@ public final class TestServer implements AutoCloseable {
         return send(HttpRequest.newBuilder(uri(path)).build());
     }
 
+    /// Posts JSON to any path.
+    public HttpResponse<String> post(String path, String json) throws IOException, InterruptedException {
+        return send(request(path, BodyPublishers.ofString(json), "Content-Type", "application/json"));
+    }
+
     /// Posts to `/invocations`.
     ///
     /// @param headers name, value, name, value, …

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.berth.config.Configuration;
 import dev.berth.config.HttpConfig;
 import dev.berth.testing.TestServer;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -37,10 +35,8 @@ class AzureMlTest {
         try (var server = TestServer.sample().start()) {
             assertThat(server.get(routes.get("liveness")).statusCode()).isEqualTo(200);
             assertThat(server.get(routes.get("readiness")).statusCode()).isEqualTo(200);
-            var request = HttpRequest.newBuilder(server.uri(routes.get("scoring")))
-                    .header("Content-Type", "application/json")
-                    .POST(BodyPublishers.ofString(Files.readString(Path.of("model-artifact/sample.json"))));
-            assertThat(server.send(request.build()).statusCode()).isEqualTo(200);
+            var sample = Files.readString(Path.of("model-artifact/sample.json"));
+            assertThat(server.post(routes.get("scoring"), sample).statusCode()).isEqualTo(200);
         }
     }
 

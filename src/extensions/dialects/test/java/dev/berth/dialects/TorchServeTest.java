@@ -94,10 +94,8 @@ class TorchServeTest {
     void ofManyModelsThePathNamesOne() throws Exception {
         Files.createSymbolicLink(models.resolve("qa"), TestServer.SAMPLE_ARTIFACT);
         try (var server = TestServer.ofDirectory(models).start()) {
-            var request = HttpRequest.newBuilder(server.uri("/predictions/qa"))
-                    .header("Content-Type", "application/json")
-                    .POST(BodyPublishers.ofString("{\"question\": \"Who?\", \"context\": \"Bob came.\"}"));
-            assertThat(server.send(request.build()).body()).contains("\"answer\":\"Bob\"");
+            var question = "{\"question\": \"Who?\", \"context\": \"Bob came.\"}";
+            assertThat(server.post("/predictions/qa", question).body()).contains("\"answer\":\"Bob\"");
             var none = send(server, "POST", "/predictions/none", "a");
             assertThat(none.statusCode()).isEqualTo(404);
             assertThat(json(none).path("type").textValue()).isEqualTo("ModelNotFoundException");

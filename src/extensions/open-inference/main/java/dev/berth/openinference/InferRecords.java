@@ -1,15 +1,14 @@
 package dev.berth.openinference;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.google.protobuf.ByteString;
 import dev.berth.content.JsonTensors;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /// The records that the rows of tensors are, as JSON: the values of one input alone, or objects
 /// with a field for each input.
@@ -23,36 +22,34 @@ final class InferRecords {
     /// @param areTensors whether each row has the shape that it has in its tensor; else a text alone
     ///   stands for itself, be it in lists or not
     /// @throws BadInputException when an input has more rows than another
-    static List<Object> of(List<InferTensor> inputs, boolean areTensors) {
+    static ArrayNode of(List<InferTensor> inputs, boolean areTensors) {
         int count = rows(inputs.getFirst());
-        var columns = new ArrayList<List<Object>>();
         for (int i = 0; i < inputs.size(); i++) {
             if (rows(inputs.get(i)) != count) {
                 throw new BadInputException(
                         "inputs[%d].shape: found %s, expected %d as the first length, as in inputs[0]"
                                 .formatted(i, Arrays.toString(inputs.get(i).shape()), count));
             }
-            columns.add(column(inputs.get(i), areTensors));
         }
-        if (inputs.size() == 1) {
+        var columns = inputs.stream().map(input -> column(input, areTensors)).toList();
+        if (columns.size() == 1) {
             return columns.getFirst();
         }
-        return IntStream.range(0, count)
-                .<Object>mapToObj(row -> {
-                    var record = new LinkedHashMap<String, Object>();
-                    for (int i = 0; i < inputs.size(); i++) {
-                        record.put(inputs.get(i).name(), columns.get(i).get(row));
-                    }
-                    return record;
-                })
-                .toList();
+        var records = JsonNodeFactory.instance.arrayNode();
+        for (int row = 0; row < count; row++) {
+            var record = records.addObject();
+            for (int i = 0; i < inputs.size(); i++) {
+                record.set(inputs.get(i).name(), columns.get(i).get(row));
+            }
+        }
+        return records;
     }
 
     static int rows(InferTensor input) {
         return input.shape().length == 0 ? 1 : input.shape()[0];
     }
 
-    private static List<Object> column(InferTensor input, boolean areTensors) {
+    private static ArrayNode column(InferTensor input, boolean areTensors) {
         RequestMemory.charge(Arrays.stream(input.shape())
                 .mapToLong(length -> Math.max(1, length))
                 .reduce(NODE, (nodes, length) -> nodes * length));
@@ -64,10 +61,10 @@ final class InferRecords {
                 yield Tensor.of(texts, areTensors ? bytes.shape() : withoutListsOfOne(bytes.shape()));
             }
         };
-        var rows = tensor.rank() == 0 ? List.of(tensor) : tensor.unstack();
-        return rows.stream()
-                .<Object>map(areTensors ? JsonTensors::writeToRead : JsonTensors::write)
-                .toList();
+        var values = areTensors ? JsonTensors.writeToRead(tensor) : JsonTensors.write(tensor);
+        return values instanceof ArrayNode rows
+                ? rows
+                : JsonNodeFactory.instance.arrayNode().add(values);
     }
 
     private static int[] withoutListsOfOne(int[] shape) {

@@ -28,8 +28,6 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -408,13 +406,7 @@ class OpenInferenceTest {
             })
     void otherModelsAndVersionsAreUnknown(String path) throws Exception {
         assertError(doubled.get(path), 404, "found ", ", expected ");
-        assertError(
-                doubled.send(HttpRequest.newBuilder(doubled.uri(path.replace("/ready", "") + "/infer"))
-                        .POST(BodyPublishers.ofString("{}"))
-                        .build()),
-                404,
-                "found ",
-                ", expected ");
+        assertError(doubled.post(path.replace("/ready", "") + "/infer", "{}"), 404, "found ", ", expected ");
     }
 
     @Test

@@ -14,8 +14,6 @@ import dev.berth.testing.Origins;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import io.grpc.Status.Code;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -129,12 +127,12 @@ class TritonTest {
 
     @Test
     void theOnlyModelIsInTheIndexAndStays() throws Exception {
-        assertThat(json(post(one, "/v2/repository/index", "")))
+        assertThat(json(one.post("/v2/repository/index", "")))
                 .isEqualTo(tree("[{\"name\": \"model\", \"version\": \"1\", \"state\": \"READY\", \"reason\": \"\"}]"));
-        assertThat(post(one, "/v2/repository/models/model/load", "{}").statusCode())
+        assertThat(one.post("/v2/repository/models/model/load", "{}").statusCode())
                 .isEqualTo(200);
         assertError(
-                post(one, "/v2/repository/models/model/unload", "{}"),
+                one.post("/v2/repository/models/model/unload", "{}"),
                 400,
                 "found a server without --models, expected one: only its models can be unloaded");
     }
@@ -142,9 +140,9 @@ class TritonTest {
     @Test
     void modelsOfADirectoryAreLoadedAndUnloaded() throws Exception {
         var body = "{\"parameters\": {\"unload_dependents\": false}}";
-        assertThat(post(many, "/v2/repository/models/b/load", "").statusCode()).isEqualTo(200);
+        assertThat(many.post("/v2/repository/models/b/load", "").statusCode()).isEqualTo(200);
         assertThat(states()).contains("b READY ");
-        assertThat(post(many, "/v2/repository/models/b/unload", body).statusCode())
+        assertThat(many.post("/v2/repository/models/b/unload", body).statusCode())
                 .isEqualTo(200);
         assertThat(states()).contains("b UNAVAILABLE not loaded");
         ofMany.call("RepositoryModelLoad", "model_name: 'b'");
@@ -157,19 +155,19 @@ class TritonTest {
         assertThat(text(ofMany.call("ModelStatistics", "name: 'b'")))
                 .isEqualTo("model_stats { name: \"b\" version: \"1\" }");
         // What is wrong with its files stays wrong: nobody should try again.
-        var failed = post(many, "/v2/repository/models/c/load", "");
+        var failed = many.post("/v2/repository/models/c/load", "");
         assertError(failed, 400, "model.json");
         assertFails(() -> ofMany.call("RepositoryModelLoad", "model_name: 'c'"), Code.INVALID_ARGUMENT, "model.json");
-        var asked = post(many, "/v2/models/c/infer", "{}");
+        var asked = many.post("/v2/models/c/infer", "{}");
         assertError(asked, 500, "model.json");
         assertThat(asked.headers().firstValue("Retry-After")).isEmpty();
         assertThat(states()).anyMatch(state -> state.matches("(?s)c UNAVAILABLE .*model\\.json.*"));
-        assertThat(json(post(many, "/v2/repository/index", "{\"ready\": true}")).findValuesAsText("name"))
+        assertThat(json(many.post("/v2/repository/index", "{\"ready\": true}")).findValuesAsText("name"))
                 .doesNotContain("c");
     }
 
     private static List<String> states() throws Exception {
-        return json(post(many, "/v2/repository/index", "{}"))
+        return json(many.post("/v2/repository/index", "{}"))
                 .valueStream()
                 .map(model -> "%s %s %s"
                         .formatted(
@@ -195,7 +193,7 @@ class TritonTest {
                 "/v2/repository/index                    | 3     | 400 | body: found no object"
             })
     void whatIsWrongOrNotThereIsNamed(String path, String body, int status, String message) throws Exception {
-        var response = body == null ? many.get(path) : post(many, path, body.replace('~', '"'));
+        var response = body == null ? many.get(path) : many.post(path, body.replace('~', '"'));
         assertError(response, status, message.replace('~', '"'));
     }
 
@@ -226,7 +224,7 @@ class TritonTest {
                 assertError(server.get(path), 404, "");
             }
             for (var path : List.of("index", "models/m/load", "models/m/unload")) {
-                assertError(post(server, "/v2/repository/" + path, ""), 404, "no such path");
+                assertError(server.post("/v2/repository/" + path, ""), 404, "no such path");
             }
             assertThat(json(server.get("/v2")).path("extensions").toString()).isEqualTo("[\"binary_tensor_data\"]");
         }
@@ -242,11 +240,5 @@ class TritonTest {
             assertThat(json(server.get("/v2/models/stats/stats")).path("model_stats"))
                     .hasSize(1);
         }
-    }
-
-    private static HttpResponse<String> post(TestServer server, String path, String body) throws Exception {
-        return server.send(HttpRequest.newBuilder(server.uri(path))
-                .POST(BodyPublishers.ofString(body))
-                .build());
     }
 }

@@ -8,7 +8,6 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.testing.TestServer;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -42,15 +41,8 @@ class OpenAiEmbeddingsTest {
         server.close();
     }
 
-    private static HttpResponse<String> post(TestServer server, String path, String body) throws Exception {
-        return server.send(HttpRequest.newBuilder(server.uri(path))
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(body))
-                .build());
-    }
-
     private static JsonNode ask(String body) throws Exception {
-        var response = post(server, "/v1/embeddings", body);
+        var response = server.post("/v1/embeddings", body);
         assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
         return JSON.readTree(response.body());
     }
@@ -77,7 +69,7 @@ class OpenAiEmbeddingsTest {
                 .isCloseTo(own("It works.").path(0).doubleValue(), within(1e-5));
         // One text alone has a list too. SageMaker's path takes the body as well.
         assertThat(ask("{\"input\": \"The lamp.\"}").path("data")).hasSize(1);
-        assertThat(post(server, "/invocations", "{\"input\": \"The lamp.\"}").body())
+        assertThat(server.post("/invocations", "{\"input\": \"The lamp.\"}").body())
                 .contains("\"embedding\"");
     }
 
@@ -120,7 +112,7 @@ class OpenAiEmbeddingsTest {
                 "{\"input\": \"a\", \"stream\": true}|body: found the unknown parameter \"stream\", expected one of model, input, encoding_format, dimensions, embedding_type, normalized, task"
             })
     void whatIsWrongIsNamed(String body, String message) throws Exception {
-        var response = post(server, "/v1/embeddings", body);
+        var response = server.post("/v1/embeddings", body);
         assertThat(response.statusCode()).isEqualTo(400);
         assertThat(JSON.readTree(response.body()).at("/error/message").textValue())
                 .isEqualTo(message);
@@ -128,7 +120,7 @@ class OpenAiEmbeddingsTest {
 
     @Test
     void moreDimensionsThanTheModelHasAreRefused() throws Exception {
-        var response = post(server, "/v1/embeddings", "{\"input\": \"a\", \"dimensions\": 99999}");
+        var response = server.post("/v1/embeddings", "{\"input\": \"a\", \"dimensions\": 99999}");
         assertThat(response.statusCode()).isEqualTo(400);
         assertThat(JSON.readTree(response.body()).at("/error/message").textValue())
                 .isEqualTo("dimensions: found 99999, expected at most the %d of this model's vectors"
@@ -141,7 +133,7 @@ class OpenAiEmbeddingsTest {
         try (var asCsv = TestServer.artifact(ARTIFACT)
                 .set("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", "text/csv")
                 .start()) {
-            assertThat(post(asCsv, "/v1/embeddings", "{\"input\": \"a\"}")
+            assertThat(asCsv.post("/v1/embeddings", "{\"input\": \"a\"}")
                             .headers()
                             .firstValue("Content-Type"))
                     .contains("application/json");
@@ -180,9 +172,9 @@ class OpenAiEmbeddingsTest {
 
     @Test
     void modelsThatMakeNoneSaySo() throws Exception {
-        assertThat(post(server, "/v1/chat/completions", "{}").statusCode()).isEqualTo(404);
+        assertThat(server.post("/v1/chat/completions", "{}").statusCode()).isEqualTo(404);
         try (var questions = TestServer.sample().start()) {
-            var response = post(questions, "/v1/embeddings", "{\"input\": \"a\"}");
+            var response = questions.post("/v1/embeddings", "{\"input\": \"a\"}");
             assertThat(response.statusCode()).isEqualTo(404);
             assertThat(JSON.readTree(response.body()).at("/error/message").textValue())
                     .isEqualTo(
