@@ -5,9 +5,10 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.google.common.util.concurrent.ListenableFuture;
 import com.google.protobuf.DescriptorProtos.FileDescriptorSet;
-import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FileDescriptor;
 import com.google.protobuf.DynamicMessage;
+import com.google.protobuf.Message;
+import com.google.protobuf.Parser;
 import com.google.protobuf.TextFormat;
 import io.grpc.CallOptions;
 import io.grpc.Codec;
@@ -15,6 +16,7 @@ import io.grpc.Compressor;
 import io.grpc.CompressorRegistry;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.grpc.okhttp.OkHttpChannelBuilder;
@@ -27,6 +29,7 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.zip.DeflaterOutputStream;
 import javax.net.ssl.SSLContext;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -93,33 +96,11 @@ public final class GrpcClient implements AutoCloseable {
         return ClientCalls.blockingUnaryCall(channel, method(method), options, request);
     }
 
-    /// Calls a method with any bytes.
+    /// Calls a method, which may be another service's, with any bytes.
     public byte[] call(String method, byte[] request) {
-        var bytes = new MethodDescriptor.Marshaller<byte[]>() {
-            @Override
-            public InputStream stream(byte[] message) {
-                return new ByteArrayInputStream(message);
-            }
-
-            @Override
-            public byte[] parse(InputStream stream) {
-                try {
-                    return stream.readAllBytes();
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            }
-        };
+        var bytes = new Marshaller<byte[]>(message -> message, InputStream::readAllBytes);
         return ClientCalls.blockingUnaryCall(
-                channel,
-                MethodDescriptor.<byte[], byte[]>newBuilder()
-                        .setType(MethodDescriptor.MethodType.UNARY)
-                        .setFullMethodName("inference.GRPCInferenceService/" + method)
-                        .setRequestMarshaller(bytes)
-                        .setResponseMarshaller(bytes)
-                        .build(),
-                CallOptions.DEFAULT,
-                request);
+                channel, method(MethodType.UNARY, method, bytes, bytes), CallOptions.DEFAULT, request);
     }
 
     /// Sends requests in protobuf's text format, each after the answer to the one before.
@@ -143,9 +124,7 @@ public final class GrpcClient implements AutoCloseable {
     /// Opens a stream of requests and answers.
     public BlockingClientCall<DynamicMessage, DynamicMessage> open(String method, String type, CallOptions options) {
         return ClientCalls.blockingBidiStreamingCall(
-                channel,
-                method(method, MethodDescriptor.MethodType.BIDI_STREAMING, type, method + "Response"),
-                options);
+                channel, method(method, MethodType.BIDI_STREAMING, type, method + "Response"), options);
     }
 
     /// The channel to the server, for methods of other services.
@@ -159,30 +138,57 @@ public final class GrpcClient implements AutoCloseable {
     }
 
     private static MethodDescriptor<DynamicMessage, DynamicMessage> method(String name) {
-        return method(name, MethodDescriptor.MethodType.UNARY, name + "Request", name + "Response");
+        return method(name, MethodType.UNARY, name + "Request", name + "Response");
     }
 
     private static MethodDescriptor<DynamicMessage, DynamicMessage> method(
-            String name, MethodDescriptor.MethodType type, String request, String response) {
-        return MethodDescriptor.<DynamicMessage, DynamicMessage>newBuilder()
+            String name, MethodType type, String request, String response) {
+        return method(type, name, parser(request), parser(response));
+    }
+
+    private static Parser<DynamicMessage> parser(String type) {
+        return DynamicMessage.getDefaultInstance(PROTO.findMessageTypeByName(type))
+                .getParserForType();
+    }
+
+    /// A method of any service.
+    ///
+    /// @param name with its service, unless that is the Open Inference Protocol's
+    public static <Q extends Message, A extends Message> MethodDescriptor<Q, A> method(
+            MethodType type, String name, Parser<Q> request, Parser<A> answer) {
+        return method(
+                type,
+                name,
+                new Marshaller<Q>(Message::toByteArray, request::parseFrom),
+                new Marshaller<A>(Message::toByteArray, answer::parseFrom));
+    }
+
+    private static <Q, A> MethodDescriptor<Q, A> method(
+            MethodType type, String name, Marshaller<Q> request, Marshaller<A> answer) {
+        return MethodDescriptor.<Q, A>newBuilder()
                 .setType(type)
-                .setFullMethodName("inference.GRPCInferenceService/" + name)
-                .setRequestMarshaller(new Marshaller(PROTO.findMessageTypeByName(request)))
-                .setResponseMarshaller(new Marshaller(PROTO.findMessageTypeByName(response)))
+                .setFullMethodName(name.contains("/") ? name : "inference.GRPCInferenceService/" + name)
+                .setRequestMarshaller(request)
+                .setResponseMarshaller(answer)
                 .build();
     }
 
-    private record Marshaller(Descriptor type) implements MethodDescriptor.Marshaller<DynamicMessage> {
+    private interface Reading<M> {
+        M read(InputStream in) throws IOException;
+    }
+
+    private record Marshaller<M>(Function<M, byte[]> writing, Reading<M> reading)
+            implements MethodDescriptor.Marshaller<M> {
 
         @Override
-        public InputStream stream(DynamicMessage message) {
-            return message.toByteString().newInput();
+        public InputStream stream(M message) {
+            return new ByteArrayInputStream(writing.apply(message));
         }
 
         @Override
-        public DynamicMessage parse(InputStream stream) {
+        public M parse(InputStream stream) {
             try {
-                return DynamicMessage.parseFrom(type, stream);
+                return reading.read(stream);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }

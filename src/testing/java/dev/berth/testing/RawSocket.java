@@ -8,6 +8,7 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 
 /// A WebSocket frame by frame (RFC 6455), for what no client will send, and to see each frame that
@@ -51,12 +52,14 @@ public final class RawSocket implements AutoCloseable {
         socket.setSoTimeout((int) Patience.limit().toMillis());
         var request = new StringBuilder("""
         GET %s HTTP/1.1\r
-        Host: localhost\r
         Upgrade: websocket\r
         Connection: Upgrade\r
         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
         Sec-WebSocket-Version: 13\r
         """.formatted(path));
+        if (!List.of(headers).contains("Host")) {
+            request.append("Host: localhost\r\n");
+        }
         for (int i = 0; i < headers.length; i += 2) {
             request.append(headers[i]).append(": ").append(headers[i + 1]).append("\r\n");
         }

@@ -18,12 +18,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
 import org.eclipse.jetty.websocket.api.StatusCode;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /// Sockets of a server that has many models, speaks TLS, or has other connections.
@@ -66,6 +68,25 @@ class SocketsOfAServerTest {
             try (var socket = RawSocket.open(server.port(), "/models/%s%s".formatted(ModelNames.encoded(name), PATH))) {
                 assertThat(socket.head()).startsWith("HTTP/1.1 101");
             }
+        }
+    }
+
+    /// What a page in somebody's browser may open. A server that others reach has names.
+    @ParameterizedTest
+    @CsvSource({
+        "0.0.0.0,   models.example, https://models.example, 101",
+        "0.0.0.0,   models.example, https://evil.example,   403",
+        "127.0.0.1, localhost,      https://evil.example,   403",
+        "127.0.0.1, localhost,      http://localhost,       101",
+        "127.0.0.1, any,            ,                       101"
+    })
+    void aSocketIsNotForPagesFromElsewhere(String host, String name, String origin, int status) throws Exception {
+        var headers = Stream.of("Host", name, "Origin", origin).limit(origin == null ? 2 : 4);
+        try (var server = TestServer.with(new TextHandler())
+                        .set("BERTH_HOST", host)
+                        .start();
+                var socket = RawSocket.open(server.port(), PATH, headers.toArray(String[]::new))) {
+            assertThat(socket.head()).startsWith("HTTP/1.1 " + status);
         }
     }
 
