@@ -20,6 +20,7 @@ import dev.berth.serving.hooks.Deadline;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.URLEncoder;
 import java.nio.ByteBuffer;
@@ -142,7 +143,8 @@ final class Grpc {
         require(ctx);
         var upload = Invocations.upload(ctx);
         invocations.takeAsItIs(upload, ctx.req().getContentLengthLong(), timeout(ctx), body -> {
-            var _ = body.decode(in -> new GrpcMessage(in, coding(ctx), true, body.memory()));
+            var message = new GrpcMessage(upload, true);
+            var _ = body.decode(_ -> message.inflated(coding(ctx), body.memory()));
             answering.answer(body);
         });
     }
@@ -159,9 +161,10 @@ final class Grpc {
         var upload = Invocations.upload(ctx);
         while (hasNext(upload, parts)) {
             parts.invocations().takeAsItIs(upload, -1, timeout(ctx), body -> {
-                var message = body.decode(in -> new GrpcMessage(in, coding(ctx), false, body.memory()));
+                var message = new GrpcMessage(upload, false);
+                var _ = body.decode(_ -> message.inflated(coding(ctx), body.memory()));
                 answering.answer(body);
-                message.skip();
+                message.transferTo(OutputStream.nullOutputStream());
             });
         }
     }

@@ -47,7 +47,7 @@ final class MessageTree {
     }
 
     private static ObjectNode fields(CodedInputStream in, Descriptor type) throws IOException {
-        RequestMemory.charge(HeapSize.OBJECT);
+        RequestMemory.charge(HeapSize.OBJECT + HeapSize.FIELD * type.getFields().size());
         var tree = NODES.objectNode();
         for (var field : type.getFields()) {
             if (field.isRepeated() && !field.isMapField()) {
@@ -58,16 +58,15 @@ final class MessageTree {
         }
         for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
             var field = type.findFieldByNumber(WireFormat.getTagFieldNumber(tag));
-            boolean isMany = WireFormat.getTagWireType(tag) == WireFormat.WIRETYPE_LENGTH_DELIMITED;
-            if (field != null && field.isPackable() && isMany) {
+            int wire = WireFormat.getTagWireType(tag);
+            if (field != null && field.isPackable() && wire == WireFormat.WIRETYPE_LENGTH_DELIMITED) {
                 var list = tree.withArrayProperty(field.getName());
                 int limit = in.pushLimit(in.readRawVarint32());
                 while (in.getBytesUntilLimit() > 0) {
                     list.add(value(in, field));
                 }
                 in.popLimit(limit);
-            } else if (field == null
-                    || WireFormat.getTagWireType(tag) != field.getLiteType().getWireType()) {
+            } else if (field == null || wire != field.getLiteType().getWireType()) {
                 if (!in.skipField(tag)) {
                     return tree;
                 }
@@ -97,7 +96,7 @@ final class MessageTree {
                 yield message;
             }
             case BYTES -> NODES.pojoNode(in.readBytes());
-            case STRING -> NODES.textNode(in.readStringRequireUtf8());
+            case STRING -> NODES.textNode(text(in.readBytes()));
             case BOOL -> NODES.booleanNode(in.readBool());
             case FLOAT -> NODES.numberNode(in.readFloat());
             case DOUBLE -> NODES.numberNode(in.readDouble());
@@ -106,6 +105,14 @@ final class MessageTree {
             case INT64, UINT64 -> NODES.numberNode(in.readInt64());
             default -> throw new IllegalStateException(field + " is in no request");
         };
+    }
+
+    private static String text(ByteString bytes) throws IOException {
+        RequestMemory.charge(HeapSize.CHARACTER * bytes.size());
+        if (!bytes.isValidUtf8()) {
+            throw new InvalidProtocolBufferException("found a text that is not UTF-8");
+        }
+        return bytes.toStringUtf8();
     }
 
     /// @param tree with fields of the message by their names
