@@ -76,6 +76,17 @@ class OpenInferenceTest {
         return TestArtifact.tensors(directory, name, file, modelJson);
     }
 
+    /// A server whose hooks always answer this.
+    private static TestServer answering(InvocationResponse answer) throws Exception {
+        return TestServer.with(new TextHandler() {
+                    @Override
+                    public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+                        return answer;
+                    }
+                })
+                .start();
+    }
+
     @Test
     void theServerAndItsModelSayWhatTheyAre() throws Exception {
         assertThat(json(doubled.get("/v2"))).isEqualTo(tree("""
@@ -240,14 +251,8 @@ class OpenInferenceTest {
 
     @Test
     void bytesThatAreNoTextAreBase64InJson() throws Exception {
-        var handler = new TextHandler() {
-            @Override
-            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-                return InvocationResponse.of(
-                        new byte[] {-1, 0}, MediaType.parse("image/png").orElseThrow());
-            }
-        };
-        try (var server = TestServer.with(handler).start()) {
+        try (var server = answering(InvocationResponse.of(
+                new byte[] {-1, 0}, MediaType.parse("image/png").orElseThrow()))) {
             var output = outputs(server, body("x INT64 [1] 1")).at("/0");
             assertThat(Base64.getDecoder().decode(output.path("data").path(0).asText()))
                     .containsExactly(-1, 0);
@@ -272,16 +277,10 @@ class OpenInferenceTest {
                         + "'application/json'},'data':['[{~a~:1}]','[]']}]"
             })
     void jsonOfAnyFormBecomesTensors(String answer, String outputs) throws Exception {
-        var handler = new TextHandler() {
-            @Override
-            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-                return InvocationResponse.of(answer.replace('\'', '"'), MediaType.JSON);
-            }
-        };
         var expected = outputs.equals("[]")
                 ? "[{\"name\":\"output_0\",\"datatype\":\"BYTES\",\"shape\":[0],\"data\":[]}]"
                 : outputs.replace('\'', '"').replace("~", "\\\"");
-        try (var server = TestServer.with(handler).start()) {
+        try (var server = answering(InvocationResponse.of(answer.replace('\'', '"'), MediaType.JSON))) {
             var answered = json(send(server, "model", body("x INT64 [1] 1")));
             assertThat(answered.path("outputs")).isEqualTo(tree(expected));
         }
@@ -434,13 +433,7 @@ class OpenInferenceTest {
 
     @Test
     void anAnswerThatIsNotTheJsonThatItSaysIsTheHooksFault() throws Exception {
-        var handler = new TextHandler() {
-            @Override
-            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-                return InvocationResponse.of("{", MediaType.JSON);
-            }
-        };
-        try (var server = TestServer.with(handler).start()) {
+        try (var server = answering(InvocationResponse.of("{", MediaType.JSON))) {
             assertError(send(server, "model", """
           {"inputs": [{"name": "n", "datatype": "INT64", "shape": [1, 1], "data": [1]}, {"name": "t", "datatype": "BYTES", "shape": [1],
            "data": ["a"]}]}"""), 500, "outputFn's answer: not JSON");
