@@ -80,23 +80,18 @@ public final class GrpcRoutes implements Protocol, SettingGroup {
                 query("RepositoryIndex", (queries, asked) -> Map.of("models", queries.index(asked))),
                 query("RepositoryModelLoad", Queries::load).noPageOfOthers(),
                 query("RepositoryModelUnload", Queries::unload).noPageOfOthers(),
-                at(
-                                GrpcHealth.CHECK,
-                                parts ->
-                                        Grpc.query(parts.invocations(), GrpcHealth.CHECK, new GrpcHealth(parts)::check))
-                        .forHealth(),
+                query(GrpcHealth.CHECK, parts -> new GrpcHealth(parts)::check).forHealth(),
                 at(GrpcHealth.WATCH, parts -> new GrpcHealth(parts)::watch),
                 Route.post(GrpcReflection.PATH, parts -> new GrpcReflection(parts)::answerAll),
                 Route.post(GrpcReflection.PATH_BEFORE, parts -> new GrpcReflection(parts)::answerAll));
     }
 
     private static Route query(String name, BiFunction<Queries, JsonNode, Object> answer) {
-        return call(
-                name,
-                parts -> Grpc.query(
-                        parts.invocations(),
-                        SERVICE.findMethodByName(name),
-                        asked -> answer.apply(new Queries(parts), asked)));
+        return query(SERVICE.findMethodByName(name), parts -> asked -> answer.apply(new Queries(parts), asked));
+    }
+
+    private static Route query(MethodDescriptor method, Function<ServerParts, Function<JsonNode, Object>> answer) {
+        return at(method, parts -> Grpc.query(parts.invocations(), method, answer.apply(parts)));
     }
 
     private static Route call(String name, Function<ServerParts, Handler> handler) {

@@ -356,15 +356,9 @@ class GrpcTest {
                             "ModelInfer", late, CallOptions.DEFAULT.withDeadlineAfter(200, TimeUnit.MILLISECONDS)),
                     Code.DEADLINE_EXCEEDED,
                     "");
-            await().until(() -> server.get("/metrics")
-                    .body()
-                    .lines()
-                    .anyMatch(line -> line.matches("berth_queue_depth.* 0(\\.0)?")));
+            server.awaitQueued(0);
             var waiting = asking.callAsync("ModelInfer", request);
-            await().until(() -> server.get("/metrics")
-                    .body()
-                    .lines()
-                    .anyMatch(line -> line.matches("berth_queue_depth.* 1(\\.0)?")));
+            server.awaitQueued(1);
             assertFails(() -> asking.call("ModelInfer", request), Code.UNAVAILABLE, "model is overloaded");
             var refused = Infer.send(server, "model", Infer.body("content BYTES [1] \"\\\"a\\\"\""));
             Infer.assertError(refused, 503, "model is overloaded");
