@@ -48,10 +48,7 @@ class TableJobTest {
         public void total(long objects, long bytes) {}
 
         @Override
-        public void answered(long records, long bytes) {}
-
-        @Override
-        public void passed(long bytes) {}
+        public void written(long records, long bytes) {}
 
         @Override
         public void ended(ObjectOutcome outcome, long bytes) {}

@@ -246,11 +246,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             oldest.share.close();
             recordsWritten.addAndGet(oldest.records);
             answered.add(oldest.bytes);
-            if (oldest.isKept) {
-                shared.progress.passed(oldest.bytes);
-            } else {
-                shared.progress.answered(oldest.records, oldest.bytes);
-            }
+            shared.progress.written(oldest.isKept ? 0 : oldest.records, oldest.bytes);
         }
     }
 }

@@ -11,16 +11,14 @@ public interface Progress {
     /// @param bytes 0 where the sizes of the objects are not known
     void total(long objects, long bytes);
 
-    /// Records of an object that is under way have been answered and written.
+    /// Something of an object that is under way has been written.
     ///
+    /// @param records that were answered; 0 where an earlier run has done it
     /// @param bytes of the object, packed where it is
-    void answered(long records, long bytes);
-
-    /// So much of an object was done by an earlier run.
-    void passed(long bytes);
+    void written(long records, long bytes);
 
     /// An object has come to its end.
     ///
-    /// @param bytes of the object that were not told to [#answered]
+    /// @param bytes of the object that were not told to [#written]
     void ended(ObjectOutcome outcome, long bytes);
 }

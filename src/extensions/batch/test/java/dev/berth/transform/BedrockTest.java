@@ -8,7 +8,6 @@ import dev.berth.content.Json;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
-import dev.berth.storage.Storage;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
@@ -16,11 +15,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +34,8 @@ class BedrockTest {
 
     @TempDir
     private Path directory;
+
+    private TestJob job;
 
     @BeforeAll
     static void start() throws Exception {
@@ -65,6 +66,11 @@ class BedrockTest {
         server.close();
     }
 
+    @BeforeEach
+    void prepare() {
+        job = new TestJob(directory, "--format bedrock --max-concurrent-transforms 8");
+    }
+
     @Test
     @Tag("BED-01")
     @Tag("BED-04")
@@ -73,9 +79,9 @@ class BedrockTest {
                 .mapToObj(
                         "{\"recordId\": \"R%1$04d\", \"modelInput\": {\"prompt\": \"p%1$d\", \"n\": 1.50}}"::formatted)
                 .collect(Collectors.joining("\n"));
-        Files.writeString(directory.resolve("in.jsonl"), lines);
+        job.write(lines);
         assertThat(run().isComplete()).isTrue();
-        var output = lines("in.jsonl.out");
+        var output = lines("in.out");
         assertThat(output).hasSize(300);
         for (int i = 0; i < 300; i++) {
             assertThat(output.get(i).path("recordId").asText()).isEqualTo("R%04d".formatted(i));
@@ -99,7 +105,7 @@ class BedrockTest {
     @Tag("BED-02")
     @Tag("BED-03")
     void aBadRecordIsAnErrorInItsLineAndAMissingIdIsMadeUp() throws Exception {
-        Files.writeString(directory.resolve("in.jsonl"), """
+        job.write("""
         {"recordId": "A", "modelInput": {"prompt": "a"}}
         {"recordId": "B", "modelInput": {"prompt": 7}}
         no json
@@ -107,7 +113,7 @@ class BedrockTest {
         {"recordId": "E", "modelInput": 5}
         """);
         assertThat(run().isComplete()).isTrue();
-        var output = lines("in.jsonl.out");
+        var output = lines("in.out");
         assertThat(output).hasSize(5);
         assertThat(output)
                 .extracting(line -> line.path("recordId").asText())
@@ -126,17 +132,17 @@ class BedrockTest {
 
     @Test
     void openAisBatchesHaveAStatusForEachRecord() throws Exception {
-        Files.writeString(directory.resolve("in.jsonl"), """
+        job.write("""
         {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {"prompt": "one"}}
         {"custom_id": "b", "method": "POST", "url": "/v1/chat/completions", "body": {"prompt": 7}}
         {"custom_id": "c"}
         """);
         for (int i = 0; i < 2; i++) {
-            assertThat(run(Map.of(JobOption.FORMAT, "openai")))
+            assertThat(job.set("--format openai").run(server.uri("/")))
                     .extracting("status", "tally.errors")
                     .containsExactly(JobStatus.COMPLETED, 2L);
         }
-        var output = lines("in.jsonl.out");
+        var output = lines("in.out");
         assertThat(output).extracting(line -> line.path("custom_id").asText()).containsExactly("a", "b", "c");
         assertThat(output)
                 .extracting(line -> line.path("response").path("status_code").asInt())
@@ -172,11 +178,10 @@ class BedrockTest {
 
     @Test
     void anObjectWhoseOutputWouldBeTheManifestIsRefused() throws Exception {
-        Files.createDirectory(directory.resolve("two"));
         for (var name : List.of("manifest.json", "b.jsonl")) {
-            Files.writeString(directory.resolve("two").resolve(name), "{\"modelInput\": {\"prompt\": \"a\"}}");
+            job.write(name, "{\"modelInput\": {\"prompt\": \"a\"}}");
         }
-        var report = run(Map.of(JobOption.INPUT, directory.resolve("two").toString()));
+        var report = run();
         assertThat(report.status()).isEqualTo(JobStatus.PARTIALLY_COMPLETED);
         assertThat(report.failures())
                 .singleElement()
@@ -195,68 +200,51 @@ class BedrockTest {
     @Test
     @Tag("BED-05")
     void jobsOutsideTheirQuotasAreRefusedBeforeARecordIsSent() throws Exception {
-        var quotas = Map.of(JobOption.MIN_RECORDS, "100", JobOption.MAX_RECORDS, "100000");
+        job.set("--min-records 100 --max-records 100000");
         write(99);
-        assertThat(run(quotas))
+        assertThat(run())
                 .matches(report ->
                         report.status() == JobStatus.FAILED && report.tally().records() == 0)
                 .extracting(JobReport::problem)
                 .isEqualTo("--min-records: found 99 records in the job, expected at least 100");
         write(100);
-        assertThat(run(quotas).status()).isEqualTo(JobStatus.COMPLETED);
+        assertThat(run().status()).isEqualTo(JobStatus.COMPLETED);
         write(100_001);
-        assertThat(run(quotas).problem())
+        assertThat(run().problem())
                 .isEqualTo("--max-records: found more than 100000 records in the job, expected no more");
-        assertThat(run(Map.of(JobOption.MAX_OBJECT_SIZE_IN_MB, "1")).problem())
-                .isEqualTo("--max-object-size-in-mb: found more than 1 MiB in in.jsonl, expected no more");
-        assertThat(run(Map.of(JobOption.MAX_JOB_SIZE_IN_MB, "2")).problem())
+        job.without(JobOption.MIN_RECORDS, JobOption.MAX_RECORDS).set("--max-object-size-in-mb 1");
+        assertThat(run().problem()).isEqualTo("--max-object-size-in-mb: found more than 1 MiB in in, expected no more");
+        job.without(JobOption.MAX_OBJECT_SIZE_IN_MB).set("--max-job-size-in-mb 2");
+        assertThat(run().problem())
                 .isEqualTo("--max-job-size-in-mb: found more than 2 MiB in the job, expected no more");
-        Files.writeString(directory.resolve("in.jsonl"), "x".repeat((100 << 20) + 1));
-        assertThat(run(quotas).problem()).startsWith("in.jsonl: record 1: found more than 104857600 bytes");
+        job.write("x".repeat((100 << 20) + 1));
+        assertThat(run().problem()).startsWith("in: record 1: found more than 104857600 bytes");
     }
 
     @Test
     @Tag("BED-06")
     void aJobGoesThroughTheStatesOfTheService() throws Exception {
         write(1);
-        var states = new Unwatched();
-        assertThat(run(Map.of(), states).status()).isEqualTo(JobStatus.COMPLETED);
-        assertThat(states.states())
-                .extracting(JobStatus::toString)
-                .containsExactly("Submitted", "Validating", "Scheduled", "InProgress", "Completed");
-        var refused = new Unwatched();
-        run(Map.of(JobOption.MIN_RECORDS, "2"), refused);
-        assertThat(refused.states())
-                .extracting(JobStatus::toString)
-                .containsExactly("Submitted", "Validating", "Failed");
-        Files.createDirectory(directory.resolve("two"));
-        Files.writeString(directory.resolve("two/a.jsonl"), "{\"modelInput\": {\"prompt\": \"a\"}}");
-        Files.writeString(directory.resolve("two/b.jsonl"), "x".repeat((100 << 20) + 1));
-        var half = new Unwatched();
-        run(Map.of(JobOption.INPUT, directory.resolve("two").toString()), half);
-        assertThat(half.states()).last().hasToString("PartiallyCompleted");
+        assertThat(states()).containsExactly("Submitted", "Validating", "Scheduled", "InProgress", "Completed");
+        job.set("--min-records 2");
+        assertThat(states()).containsExactly("Submitted", "Validating", "Failed");
+        Files.delete(directory.resolve("in"));
+        job.without(JobOption.MIN_RECORDS).write("a.jsonl", "{\"modelInput\": {\"prompt\": \"a\"}}");
+        job.write("b.jsonl", "x".repeat((100 << 20) + 1));
+        assertThat(states()).last().isEqualTo("PartiallyCompleted");
     }
 
     private void write(int records) throws IOException {
-        Files.writeString(directory.resolve("in.jsonl"), "{\"modelInput\": {\"prompt\": \"a\"}}\n".repeat(records));
+        job.write("{\"modelInput\": {\"prompt\": \"a\"}}\n".repeat(records));
     }
 
-    private JobReport run(Map<JobOption, String> more) throws Exception {
-        return run(more, new Unwatched());
+    private JobReport run() {
+        return job.run(server.uri("/"));
     }
 
-    private JobReport run() throws Exception {
-        return run(Map.of());
-    }
-
-    private JobReport run(Map<JobOption, String> more, Progress progress) throws Exception {
-        var options = JobFlags.of(
-                "--input %s --output %s --format bedrock --max-concurrent-transforms 8",
-                directory.resolve("in.jsonl"), directory.resolve("out"));
-        options.putAll(more);
-        try (var storage = new Storage()) {
-            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), progress)
-                    .run(server.uri("/"));
-        }
+    private List<String> states() {
+        var states = new Unwatched();
+        TestJob.run(new JobRunner(job.read(), states), server.uri("/"));
+        return states.states().stream().map(JobStatus::toString).toList();
     }
 }

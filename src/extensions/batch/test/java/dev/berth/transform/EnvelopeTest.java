@@ -6,15 +6,12 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
-import dev.berth.storage.Storage;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -132,14 +129,9 @@ class EnvelopeTest {
     }
 
     private List<String> run(Envelope format, String... lines) throws Exception {
-        Files.writeString(directory.resolve("in.jsonl"), String.join("\n", lines));
-        var options = JobFlags.of(
-                "--input %s --output %s --format %s", directory.resolve("in.jsonl"), directory.resolve("out"), format);
-        try (var storage = new Storage()) {
-            options.put(JobOption.OVERWRITE, "true");
-            var job = TransformJob.read(storage, options, Map.of(), Map.of());
-            new JobRunner(job, new Unwatched()).run(server.uri("/"));
-        }
-        return Files.readAllLines(directory.resolve("out/in.jsonl.out"));
+        var job = new TestJob(directory, "--format %s", format);
+        job.write(String.join("\n", lines));
+        job.run(server.uri("/"), JobOption.OVERWRITE);
+        return job.lines("in");
     }
 }

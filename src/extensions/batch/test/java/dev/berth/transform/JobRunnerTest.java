@@ -11,19 +11,14 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
-import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -82,7 +77,7 @@ class JobRunnerTest {
     @TempDir
     private Path directory;
 
-    private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
+    private TestJob job;
 
     @BeforeAll
     static void start() throws Exception {
@@ -99,9 +94,9 @@ class JobRunnerTest {
         WORDS.bodies.clear();
         WORDS.attempts.clear();
         Files.createDirectory(directory.resolve("in"));
-        options.putAll(JobFlags.of(
-                "--input %s --output %s --content-type text/plain --accept text/plain --split-type Line --assemble-with Line --max-concurrent-transforms 8",
-                directory.resolve("in"), directory.resolve("out")));
+        job = new TestJob(
+                directory,
+                "--content-type text/plain --accept text/plain --split-type Line --assemble-with Line --max-concurrent-transforms 8");
     }
 
     @Test
@@ -111,21 +106,21 @@ class JobRunnerTest {
     @Tag("BAT-20")
     void eachObjectHasALineForEachRecordInItsOrder() throws Exception {
         var words = IntStream.range(0, 5000).mapToObj(i -> "word-" + i).toList();
-        write("a.txt", String.join("\n", words));
-        write("deep/er/b.txt", "one\ntwo\n");
-        write("empty.txt", "");
-        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+        job.write("a.txt", String.join("\n", words));
+        job.write("deep/er/b.txt", "one\ntwo\n");
+        job.write("empty.txt", "");
+        job.set("--batch-strategy SingleRecord");
         var report = run();
         assertThat(report)
                 .matches(JobReport::isComplete)
                 .extracting("tally.objects", "tally.succeeded", "tally.records")
                 .containsExactly(3L, 3L, 5002L);
-        assertThat(output("a.txt"))
+        assertThat(job.output("a.txt"))
                 .isEqualTo(words.stream()
                         .map(word -> word.toUpperCase(Locale.ROOT) + "\n")
                         .collect(Collectors.joining()));
-        assertThat(output("deep/er/b.txt")).isEqualTo("ONE\nTWO\n");
-        assertThat(output("empty.txt")).isEmpty();
+        assertThat(job.output("deep/er/b.txt")).isEqualTo("ONE\nTWO\n");
+        assertThat(job.output("empty.txt")).isEmpty();
         assertThat(WORDS.bodies).hasSize(5002);
     }
 
@@ -133,22 +128,22 @@ class JobRunnerTest {
     @Tag("BAT-19")
     void aRequestHoldsAsManyRecordsAsFit() throws Exception {
         var line = "x".repeat(1023) + "\n";
-        write("a.txt", line.repeat(3000));
-        options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
+        job.write("a.txt", line.repeat(3000));
+        job.set("--max-payload-in-mb 1");
         assertThat(run().tally().records()).isEqualTo(3000);
         assertThat(WORDS.bodies).hasSize(3);
-        assertThat(output("a.txt")).isEqualTo(line.toUpperCase(Locale.ROOT).repeat(3000));
-        write("long.txt", "y".repeat(2 << 20));
+        assertThat(job.output("a.txt")).isEqualTo(line.toUpperCase(Locale.ROOT).repeat(3000));
+        job.write("long.txt", "y".repeat(2 << 20));
         assertThat(Unwatched.failure(run())).contains("record 1");
     }
 
     @Test
     @Tag("BAT-21")
     void anObjectThatFailsHasNoOutputAndTheOthersHaveTheirs() throws Exception {
-        write("a.txt", "one\n");
-        write("b.txt", "one\ntwo\nbad\n");
-        write("c.txt", "three\n");
-        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+        job.write("a.txt", "one\n");
+        job.write("b.txt", "one\ntwo\nbad\n");
+        job.write("c.txt", "three\n");
+        job.set("--batch-strategy SingleRecord");
         var report = run();
         assertThat(report.isComplete()).isFalse();
         assertThat(report.failures()).singleElement().satisfies(failure -> {
@@ -164,38 +159,38 @@ class JobRunnerTest {
     @Test
     @Tag("BAT-17")
     void whatFailsForAWhileIsSentAgain() throws Exception {
-        write("a.txt", "flaky-1\nflaky-2\nfine\n");
-        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+        job.write("a.txt", "flaky-1\nflaky-2\nfine\n");
+        job.set("--batch-strategy SingleRecord");
         assertThat(run().isComplete()).isTrue();
-        assertThat(output("a.txt")).isEqualTo("FLAKY-1\nFLAKY-2\nFINE\n");
+        assertThat(job.output("a.txt")).isEqualTo("FLAKY-1\nFLAKY-2\nFINE\n");
         WORDS.attempts.clear();
-        options.put(JobOption.INVOCATIONS_MAX_RETRIES, "1");
-        write("b.txt", "flaky-3\n");
+        job.set("--invocations-max-retries 1");
+        job.write("b.txt", "flaky-3\n");
         assertThat(Unwatched.failure(run())).contains("status 500: inputFn failed: not yet");
     }
 
     @Test
     void whatIsDoneIsSkippedUnlessItIsToBeOverwritten() throws Exception {
-        write("a.txt", "one\n");
-        write("b.txt", "two\n");
+        job.write("a.txt", "one\n");
+        job.write("b.txt", "two\n");
         assertThat(run().tally().succeeded()).isEqualTo(2);
-        write("a.txt", "new\n");
+        job.write("a.txt", "new\n");
         Files.delete(directory.resolve("out/b.txt.out"));
         assertThat(run()).extracting("tally.succeeded", "tally.skipped").containsExactly(1L, 1L);
         assertThat(outputs()).containsEntry("a.txt.out", "ONE\n").containsEntry("b.txt.out", "TWO\n");
-        assertThat(run(true).tally().succeeded()).isEqualTo(2);
-        assertThat(output("a.txt")).isEqualTo("NEW\n");
+        assertThat(run(JobOption.OVERWRITE).tally().succeeded()).isEqualTo(2);
+        assertThat(job.output("a.txt")).isEqualTo("NEW\n");
     }
 
     @Test
     void instancesShareTheObjectsAmongThem() throws Exception {
         for (int i = 0; i < 40; i++) {
-            write("%d.txt".formatted(i), "word\n");
+            job.write("%d.txt".formatted(i), "word\n");
         }
-        options.put(JobOption.INSTANCE_COUNT, "3");
+        job.set("--instance-count 3");
         long all = 0;
         for (int i = 0; i < 3; i++) {
-            options.put(JobOption.INSTANCE_INDEX, String.valueOf(i));
+            job.set("--instance-index %s", String.valueOf(i));
             var report = run();
             assertThat(report.tally().skipped()).as("nobody else's").isZero();
             assertThat(report.tally().succeeded()).isPositive();
@@ -208,21 +203,21 @@ class JobRunnerTest {
     @Test
     @Tag("BAT-22")
     void aManifestNamesTheObjects() throws Exception {
-        write("x", "one");
-        write("y", "two");
-        write("z", "three");
+        job.write("x", "one");
+        job.write("y", "two");
+        job.write("z", "three");
         var manifest =
-                write("manifest.json", "[{\"prefix\": \"%s/\"}, \"x\", \"y\"]".formatted(directory.resolve("in")));
-        options.putAll(JobFlags.of("--input %s --data-type ManifestFile", manifest));
+                job.write("manifest.json", "[{\"prefix\": \"%s/\"}, \"x\", \"y\"]".formatted(directory.resolve("in")));
+        job.set("--input %s --data-type ManifestFile", manifest);
         assertThat(run().isComplete()).isTrue();
         assertThat(outputs()).containsOnlyKeys("x.out", "y.out");
         Files.writeString(manifest, "{}");
         assertThat(run().problem()).contains("found no manifest");
         Files.writeString(manifest, "[{\"prefix\": \"%s/\"}, \"z\", \"z\"]".formatted(directory.resolve("in")));
-        assertThat(Unwatched.failure(run(true)))
+        assertThat(Unwatched.failure(run(JobOption.OVERWRITE)))
                 .as("of two names alike the second is not lost in silence")
                 .isEqualTo(directory.resolve("out/z.out") + " would be written twice");
-        assertThat(output("z")).isEqualTo("THREE\n");
+        assertThat(job.output("z")).isEqualTo("THREE\n");
         Files.writeString(manifest, "[{\"prefix\": \"s3://b/\"}, 7]");
         assertThat(run().problem()).contains("[1]: found 7, expected a name");
         Files.writeString(manifest, "[{\"prefix\": \"s3://b/\"}]]");
@@ -237,11 +232,11 @@ class JobRunnerTest {
                 "{\"prefix\": \"IN/\"}\n\"x\"\n{\"prefix\": \"IN/deep/\"}\n\"y\""
             })
     void aManifestMayHaveSeveralLines(String text) throws Exception {
-        write("x", "one");
-        write("deep/y", "two");
+        job.write("x", "one");
+        job.write("deep/y", "two");
         var manifest =
-                write("manifest", text.replace("IN", directory.resolve("in").toString()));
-        options.putAll(JobFlags.of("--input %s --data-type ManifestFile", manifest));
+                job.write("manifest", text.replace("IN", directory.resolve("in").toString()));
+        job.set("--input %s --data-type ManifestFile", manifest);
         assertThat(run().isComplete()).isTrue();
         assertThat(outputs()).containsOnlyKeys("x.out", "y.out");
     }
@@ -254,21 +249,21 @@ class JobRunnerTest {
             gzip.write("one\ntwo\n".getBytes(StandardCharsets.UTF_8));
         }
         Files.write(directory.resolve("in/a.gz"), packed.toByteArray());
-        write("plain.txt", "one\n");
-        options.put(JobOption.COMPRESSION_TYPE, "Gzip");
+        job.write("plain.txt", "one\n");
+        job.set("--compression-type Gzip");
         var report = run();
-        assertThat(output("a.gz")).isEqualTo("ONE\nTWO\n");
+        assertThat(job.output("a.gz")).isEqualTo("ONE\nTWO\n");
         assertThat(Unwatched.failure(report)).contains("not whole gzip");
     }
 
     @Test
     void anObjectThatIsNotSplitIsOneRequestOfAnyLength() throws Exception {
-        options.putAll(JobFlags.of("--split-type None --assemble-with None"));
+        job.set("--split-type None --assemble-with None");
         for (var payload : List.of("0", "6")) {
-            options.put(JobOption.MAX_PAYLOAD_IN_MB, payload);
-            write("a.txt", "one\ntwo");
-            assertThat(run(true).isComplete()).isTrue();
-            assertThat(output("a.txt")).isEqualTo("ONE\nTWO");
+            job.set("--max-payload-in-mb %s", payload);
+            job.write("a.txt", "one\ntwo");
+            assertThat(run(JobOption.OVERWRITE).isComplete()).isTrue();
+            assertThat(job.output("a.txt")).isEqualTo("ONE\nTWO");
         }
     }
 
@@ -277,23 +272,23 @@ class JobRunnerTest {
     @Tag("BAT-14")
     void binaryRecordsLoseTheirFramesWhenEachIsARequest() throws Exception {
         var records = List.of("one".getBytes(StandardCharsets.UTF_8), "two".getBytes(StandardCharsets.UTF_8));
-        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+        job.set("--batch-strategy SingleRecord");
         Files.write(directory.resolve("in/a"), RecordIo.write(records));
-        options.put(JobOption.SPLIT_TYPE, "RecordIO");
+        job.set("--split-type RecordIO");
         assertThat(run().isComplete()).isTrue();
-        assertThat(output("a")).isEqualTo("ONE\nTWO\n");
+        assertThat(job.output("a")).isEqualTo("ONE\nTWO\n");
         Files.write(directory.resolve("in/a"), TfRecord.write(records));
-        options.put(JobOption.SPLIT_TYPE, "TFRecord");
-        assertThat(run(true).isComplete()).isTrue();
-        assertThat(output("a")).isEqualTo("ONE\nTWO\n");
+        job.set("--split-type TFRecord");
+        assertThat(run(JobOption.OVERWRITE).isComplete()).isTrue();
+        assertThat(job.output("a")).isEqualTo("ONE\nTWO\n");
     }
 
     @Test
     void aFileThatChangesWhileItIsReadFailsAndIsDoneByTheNextRun() throws Exception {
         var line = "x".repeat(1023) + "\n";
-        options.putAll(JobFlags.of("--max-payload-in-mb 1 --max-concurrent-transforms 1"));
+        job.set("--max-payload-in-mb 1 --max-concurrent-transforms 1");
         for (int change : List.of(-4 << 20, "half a li".length())) {
-            var file = write("a.txt", line.repeat(16 << 10));
+            var file = job.write("a.txt", line.repeat(16 << 10));
             WORDS.meanwhile = () -> {
                 try (var open = FileChannel.open(file, StandardOpenOption.WRITE)) {
                     long size = open.size() + change;
@@ -310,37 +305,36 @@ class JobRunnerTest {
             assertThat(outputs()).isEmpty();
         }
         assertThat(run()).matches(JobReport::isComplete);
-        assertThat(output("a.txt")).hasSize((16 << 20) + "half a li\n".length());
+        assertThat(job.output("a.txt")).hasSize((16 << 20) + "half a li\n".length());
     }
 
     @Test
     @Tag("JOIN-03")
     void answersAreJoinedWithTheirRecords() throws Exception {
-        options.putAll(
-                JobFlags.of("--content-type text/csv --accept text/csv --input-filter $[1] --join-source Input"));
-        write("a.csv", "7,one\n8,two\n");
+        job.set("--content-type text/csv --accept text/csv --input-filter $[1] --join-source Input");
+        job.write("a.csv", "7,one\n8,two\n");
         assertThat(run().isComplete()).isTrue();
-        assertThat(output("a.csv")).isEqualTo("7,one,ONE\n8,two,TWO\n");
+        assertThat(job.output("a.csv")).isEqualTo("7,one,ONE\n8,two,TWO\n");
         // The API allows empty ones.
-        options.putAll(JobFlags.of("--input-filter %s --output-filter %s", "", ""));
-        assertThat(run(true).isComplete()).isTrue();
-        assertThat(output("a.csv")).isEqualTo("7,one,7,ONE\n8,two,8,TWO\n");
+        job.set("--input-filter %s --output-filter %s", "", "");
+        assertThat(run(JobOption.OVERWRITE).isComplete()).isTrue();
+        assertThat(job.output("a.csv")).isEqualTo("7,one,7,ONE\n8,two,8,TWO\n");
     }
 
     @Test
     void aQuoteWithinACellOfAnAnswerIsACharacter() throws Exception {
-        options.putAll(JobFlags.of("--content-type text/csv --accept text/csv"));
-        write("a.csv", "6\" pipe,3\n7\" pipe,4\n");
+        job.set("--content-type text/csv --accept text/csv");
+        job.write("a.csv", "6\" pipe,3\n7\" pipe,4\n");
         assertThat(run().failures()).isEmpty();
-        assertThat(output("a.csv")).isEqualTo("6\" PIPE,3\n7\" PIPE,4\n");
-        options.put(JobOption.JOIN_SOURCE, "Input");
-        assertThat(run(true).failures()).isEmpty();
-        assertThat(output("a.csv")).isEqualTo("6\" pipe,3,6\" PIPE,3\n7\" pipe,4,7\" PIPE,4\n");
+        assertThat(job.output("a.csv")).isEqualTo("6\" PIPE,3\n7\" PIPE,4\n");
+        job.set("--join-source Input");
+        assertThat(run(JobOption.OVERWRITE).failures()).isEmpty();
+        assertThat(job.output("a.csv")).isEqualTo("6\" pipe,3,6\" PIPE,3\n7\" pipe,4,7\" PIPE,4\n");
     }
 
     @Test
     void anInputThatIsNotThereEndsTheJob() throws Exception {
-        options.put(JobOption.INPUT, directory.resolve("none").toString());
+        job.set("--input %s", directory.resolve("none").toString());
         assertThat(run())
                 .matches(report -> !report.isComplete())
                 .extracting(JobReport::problem)
@@ -348,48 +342,13 @@ class JobRunnerTest {
                 .contains("none");
     }
 
-    private Path write(String key, String text) throws IOException {
-        var file = directory.resolve("in").resolve(key);
-        Files.createDirectories(file.getParent());
-        return Files.writeString(file, text);
-    }
-
-    private String output(String key) throws IOException {
-        return Files.readString(directory.resolve("out").resolve(key + ".out"));
-    }
-
-    /// All that there is in the output, temporary files included.
     private Map<String, String> outputs() throws IOException {
-        var all = new TreeMap<String, String>();
-        var files = new ArrayList<Path>();
-        try (var walk = Files.walk(directory.resolve("out"))) {
-            walk.filter(Files::isRegularFile)
-                    .filter(file -> !file.toString().contains(".berth-parts"))
-                    .forEach(files::add);
-        }
-        for (var file : files) {
-            all.put(directory.resolve("out").relativize(file).toString(), Files.readString(file));
-        }
+        var all = job.outputs();
+        all.keySet().removeIf(file -> file.startsWith(".berth-parts"));
         return all;
     }
 
-    private TransformJob job(boolean overwrite) throws JobException {
-        var all = new HashMap<>(options);
-        if (overwrite) {
-            all.put(JobOption.OVERWRITE, "true");
-        }
-        return JobFlags.read(all);
-    }
-
-    private JobReport run() throws Exception {
-        return run(false);
-    }
-
-    private JobReport run(boolean overwrite) throws Exception {
-        return run(job(overwrite), server.uri("/"));
-    }
-
-    private static JobReport run(TransformJob job, URI endpoint) throws Exception {
-        return new JobRunner(job, new Unwatched()).run(endpoint);
+    private JobReport run(JobOption... switches) {
+        return job.run(server.uri("/"), switches);
     }
 }

@@ -13,14 +13,10 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
-import dev.berth.storage.Storage;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
-import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -102,7 +98,7 @@ class LineJobTest {
     @TempDir
     private Path directory;
 
-    private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
+    private TestJob job;
 
     @BeforeAll
     static void start() throws Exception {
@@ -118,9 +114,11 @@ class LineJobTest {
 
     @BeforeEach
     void prepare() {
-        options.putAll(JobFlags.of(
-                "--input %s --output %s --content-type %s --accept %s --split-type Line --assemble-with Line --max-payload-in-mb 1",
-                directory.resolve("in"), directory.resolve("out"), LINES, LINES));
+        job = new TestJob(
+                directory,
+                "--content-type %s --accept %s --split-type Line --assemble-with Line --max-payload-in-mb 1",
+                LINES,
+                LINES);
     }
 
     /// A megabyte ends just behind the blank line.
@@ -132,7 +130,7 @@ class LineJobTest {
         write("[1, 2]\n".repeat(before) + "\n" + "[3, 4]\n".repeat(10) + "\n\n");
         assertThat(Unwatched.failure(run(server)))
                 .contains("status 400: line %d: found a blank line".formatted(before + 1));
-        options.put(JobOption.BAD_RECORDS, "keep");
+        job.set("--bad-records keep");
         assertThat(run(keeping))
                 .matches(JobReport::isComplete)
                 .extracting("tally.records")
@@ -145,14 +143,14 @@ class LineJobTest {
     @Test
     void anAnswerForEveryRecordIsAskedFor() throws Exception {
         for (var type : List.of(LINES, "application/json", "text/csv")) {
-            options.put(JobOption.ACCEPT, type);
+            job.set("--accept %s", type);
             write("[1]\n[99]\n[3]\n");
             assertThat(Unwatched.failure(run(server)))
                     .isEqualTo("answer to the records 1 to 3: found 2 lines, expected 3, one for each record");
             write("[1]\n[2]\n");
             assertThat(run(server)).matches(JobReport::isComplete);
         }
-        options.putAll(JobFlags.of("--accept %s --input-filter $[0:]", LINES));
+        job.set("--accept %s --input-filter $[0:]", LINES);
         write("[1]\n[99]\n[3]\n");
         assertThat(Unwatched.failure(run(server)))
                 .isEqualTo("answer to the records 1 to 3: found 2 lines, expected 3, one for each record");
@@ -160,24 +158,23 @@ class LineJobTest {
 
     @Test
     void theAnswersOfTwoRequestsNeverShareALine() throws Exception {
-        options.putAll(JobFlags.of("--assemble-with None --batch-strategy SingleRecord"));
+        job.set("--assemble-with None --batch-strategy SingleRecord");
         for (var type : List.of(LINES, "application/json", "text/csv")) {
-            options.put(JobOption.ACCEPT, type);
+            job.set("--accept %s", type);
             write("[1]\n[2]\n");
             assertThat(run(server)).matches(JobReport::isComplete);
             assertThat(output())
                     .containsExactlyElementsOf(
                             type.equals("application/json") ? List.of("[1]", "[2]") : List.of("1", "2"));
         }
-        options.remove(JobOption.ACCEPT);
-        assertThat(JobFlags.read(options).serverVariables(Map.of()))
-                .containsEntry("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", LINES);
+        job.without(JobOption.ACCEPT);
+        assertThat(job.read().serverVariables(Map.of())).containsEntry("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", LINES);
     }
 
     @Test
     @Tag("BAT-16")
     void recordsThatPredictFnRejectsAreKeptInTheirPlaces() throws Exception {
-        options.put(JobOption.BAD_RECORDS, "keep");
+        job.set("--bad-records keep");
         var records = new ArrayList<String>();
         for (int i = 0; i < 100; i++) {
             records.add("[%d]".formatted(i));
@@ -200,8 +197,7 @@ class LineJobTest {
     @Tag("BAT-16")
     @Tag("JOIN-03")
     void errorsAreJoinedWithTheirRecordsAndNotFiltered() throws Exception {
-        options.putAll(JobFlags.of(
-                "--bad-records keep --join-source Input --input-filter $.x --output-filter $['id','SageMakerOutput']"));
+        job.set("--bad-records keep --join-source Input --input-filter $.x --output-filter $['id','SageMakerOutput']");
         write("""
         {"id": 1, "x": [1, 2]}
         {"id": 2, "x": [1, 2, 3, 4]}
@@ -226,14 +222,14 @@ class LineJobTest {
     @Test
     @Tag("BAT-16")
     void theErrorsOfRowsAreCells() throws Exception {
-        options.putAll(JobFlags.of("--bad-records keep --content-type text/csv --accept text/csv"));
+        job.set("--bad-records keep --content-type text/csv --accept text/csv");
         write("1,2\n\n1,2,3,4\n3,\"\"\n5,6\n\n");
         assertThat(run(server)).matches(JobReport::isComplete);
         assertThat(output()).hasSize(5).startsWith("3").endsWith("11");
         assertThat(output().get(1)).startsWith("\"ERROR: ");
         assertThat(output().get(2)).isEqualTo("\"ERROR: line 3: found 4 numbers, expected 3 at most\"");
         assertThat(output().get(3)).startsWith("\"ERROR: row 4: ");
-        options.put(JobOption.JOIN_SOURCE, "Input");
+        job.set("--join-source Input");
         assertThat(run(server)).matches(JobReport::isComplete);
         assertThat(output()).hasSize(5).startsWith("1,2,3").endsWith("5,6,11");
         assertThat(output().get(2)).isEqualTo("1,2,3,4,\"ERROR: line 3: found 4 numbers, expected 3 at most\"");
@@ -241,27 +237,22 @@ class LineJobTest {
 
     @Test
     void keptErrorsNeedALineOfTheirOwn() {
-        options.putAll(JobFlags.of("--bad-records keep --split-type None --assemble-with None"));
-        assertThat(JobFlags.problems(options))
+        job.set("--bad-records keep --split-type None --assemble-with None");
+        assertThat(job.problems())
                 .singleElement()
                 .asString()
                 .startsWith("--bad-records: found keep, expected it with --split-type Line");
     }
 
     private void write(String lines) throws IOException {
-        Files.createDirectories(directory.resolve("in"));
-        Files.writeString(directory.resolve("in/a"), lines);
+        job.write("a", lines);
     }
 
     private List<String> output() throws IOException {
-        return Files.readAllLines(directory.resolve("out/a.out"));
+        return job.lines("a");
     }
 
-    private JobReport run(TestServer server) throws Exception {
-        try (var storage = new Storage()) {
-            options.put(JobOption.OVERWRITE, "true");
-            var job = TransformJob.read(storage, options, Map.of(), Map.of());
-            return new JobRunner(job, new Unwatched()).run(URI.create("http://127.0.0.1:" + server.port()));
-        }
+    private JobReport run(TestServer server) {
+        return job.run(server.uri("/"), JobOption.OVERWRITE);
     }
 }

@@ -2,10 +2,8 @@ package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.storage.Storage;
 import dev.berth.testing.SpellingHandler;
 import dev.berth.testing.TestServer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -19,19 +17,12 @@ class StreamedJobTest {
 
     @Test
     void streamedAnswersAreCollectedAndBrokenOnesFail() throws Exception {
-        Files.createDirectory(directory.resolve("in"));
-        Files.writeString(directory.resolve("in/good.txt"), "abc");
-        Files.writeString(directory.resolve("in/bad.txt"), "ab?");
-        var options = JobFlags.of(
-                "--input %s --output %s --content-type text/plain --accept application/jsonlines",
-                directory.resolve("in"), directory.resolve("out"));
-        try (var server = TestServer.with(new SpellingHandler()).start();
-                var storage = new Storage()) {
-            var job = TransformJob.read(storage, options, Map.of(), Map.of());
-            var report = new JobRunner(job, new Unwatched()).run(server.uri("/"));
-            assertThat(report.tally().failed()).isOne();
-            assertThat(Files.readString(directory.resolve("out/good.txt.out"))).isEqualTo("A\nB\nC\n");
-            assertThat(directory.resolve("out/bad.txt.out")).doesNotExist();
+        var job = new TestJob(directory, "--content-type text/plain --accept application/jsonlines");
+        job.write("good.txt", "abc");
+        job.write("bad.txt", "ab?");
+        try (var server = TestServer.with(new SpellingHandler()).start()) {
+            assertThat(job.run(server.uri("/")).tally().failed()).isOne();
+            assertThat(job.outputs()).isEqualTo(Map.of("good.txt.out", "A\nB\nC\n"));
         }
     }
 }

@@ -23,10 +23,7 @@ final class Unwatched implements Progress {
     public void total(long objects, long bytes) {}
 
     @Override
-    public void answered(long records, long bytes) {}
-
-    @Override
-    public void passed(long bytes) {}
+    public void written(long records, long bytes) {}
 
     @Override
     public void ended(ObjectOutcome outcome, long bytes) {}

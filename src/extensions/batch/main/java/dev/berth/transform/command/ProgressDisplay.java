@@ -36,7 +36,7 @@ final class ProgressDisplay implements Progress, AutoCloseable {
     private long records;
     private long answered;
 
-    /// Of objects that had their output already, or failed.
+    /// What an earlier run has done, and what failed.
     private long passed;
 
     // It is null again since JDK 25; the check speaks of 22 to 24.
@@ -87,7 +87,7 @@ final class ProgressDisplay implements Progress, AutoCloseable {
                         report.tally().records(),
                         report.tally().errors(),
                         report.seconds(),
-                        report.seconds() == 0 ? 0 : report.tally().records() / report.seconds());
+                        perSecond(report.tally().records(), report.seconds()));
     }
 
     @Override
@@ -111,15 +111,13 @@ final class ProgressDisplay implements Progress, AutoCloseable {
     }
 
     @Override
-    public synchronized void answered(long records, long bytes) {
+    public synchronized void written(long records, long bytes) {
         this.records += records;
-        answered += bytes;
-        show();
-    }
-
-    @Override
-    public synchronized void passed(long bytes) {
-        passed += bytes;
+        if (records > 0) {
+            answered += bytes;
+        } else {
+            passed += bytes;
+        }
         show();
     }
 
@@ -153,15 +151,11 @@ final class ProgressDisplay implements Progress, AutoCloseable {
 
     /// As fast as it went until now.
     private synchronized Optional<Duration> left() {
-        double seconds = seconds();
-        if (objects.isEmpty() || seconds <= 0) {
-            return Optional.empty();
-        }
         long done = bytes > 0 ? answered : ended;
-        long toDo = bytes > 0 ? bytes - answered - passed : objects.getAsLong() - ended;
-        return done == 0
+        long toDo = bytes > 0 ? bytes - answered - passed : objects.orElse(0) - ended;
+        return objects.isEmpty() || start == 0 || done == 0
                 ? Optional.empty()
-                : Optional.of(Duration.ofSeconds(Math.round(Math.max(0, toDo) * seconds / done)));
+                : Optional.of(Duration.ofSeconds(Math.round(Math.max(0, toDo) * seconds() / done)));
     }
 
     private double seconds() {
@@ -175,7 +169,11 @@ final class ProgressDisplay implements Progress, AutoCloseable {
                 : "%s, %s, %s%s"
                         .formatted(
                                 objects(),
-                                megabytes(),
+                                String.format(
+                                        Locale.ROOT,
+                                        bytes == 0 ? "%.1f MB" : "%.1f of %.1f MB",
+                                        (answered + passed) / MEGABYTE,
+                                        bytes / MEGABYTE),
                                 records(),
                                 left().map(left -> ", %d s left".formatted(left.toSeconds()))
                                         .orElse(""));
@@ -187,16 +185,10 @@ final class ProgressDisplay implements Progress, AutoCloseable {
 
     private String records() {
         return String.format(
-                Locale.ROOT,
-                "%d records, %.1f records/s, %d failed",
-                records,
-                seconds() == 0 ? 0 : records / seconds(),
-                failed);
+                Locale.ROOT, "%d records, %.1f records/s, %d failed", records, perSecond(records, seconds()), failed);
     }
 
-    private String megabytes() {
-        return bytes == 0
-                ? String.format(Locale.ROOT, "%.1f MB", (answered + passed) / MEGABYTE)
-                : String.format(Locale.ROOT, "%.1f of %.1f MB", (answered + passed) / MEGABYTE, bytes / MEGABYTE);
+    private static double perSecond(long records, double seconds) {
+        return seconds == 0 ? 0 : records / seconds;
     }
 }
