@@ -7,7 +7,6 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.image.Image;
-import dev.berth.storage.Storage;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -18,7 +17,6 @@ import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -26,6 +24,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +40,8 @@ class AnswerImagesTest {
 
     @TempDir
     private Path directory;
+
+    private TestJob job;
 
     @BeforeAll
     static void start() throws Exception {
@@ -90,23 +91,27 @@ class AnswerImagesTest {
         return Base64.getEncoder().encodeToString(Files.readAllBytes(file));
     }
 
+    @BeforeEach
+    void prepare() {
+        job = new TestJob(directory, "--format bedrock --max-concurrent-transforms 4");
+    }
+
     @Test
     void anImageIsAFileThatIsNamedByItsRecord() throws Exception {
-        write("""
+        job.write("""
         {"recordId": "A1", "modelInput": {"prompt": "1-00"}}
         {"recordId": "A2", "modelInput": {"prompt": "2-00 star 2-01"}}
         {"recordId": "A3", "modelInput": {"prompt": 3}}
         {"recordId": "A4", "modelInput": {"prompt": "none sound"}}
         {"modelInput": {"prompt": "5-00"}}
         """);
-        assertThat(run(Map.of(JobOption.EXTRACT, "image/*"))).matches(JobReport::isComplete);
-        assertThat(files("out/in.jsonl"))
-                .containsExactly("A1.png", "A2-2.png", "A2.jpg", "A2.png", "RECORD00000005.png");
-        assertThat(directory.resolve("out/in.jsonl/A1.png")).hasSameBinaryContentAs(DIGITS.resolve("1-00.png"));
-        assertThat(directory.resolve("out/in.jsonl/A2.png")).hasSameBinaryContentAs(DIGITS.resolve("2-00.png"));
-        assertThat(directory.resolve("out/in.jsonl/A2-2.png")).hasSameBinaryContentAs(DIGITS.resolve("2-01.png"));
-        assertThat(directory.resolve("out/in.jsonl/A2.jpg")).hasSameBinaryContentAs(STAR);
-        assertThat(Files.readAllLines(directory.resolve("out/in.jsonl.out")))
+        assertThat(run("--extract image/*")).matches(JobReport::isComplete);
+        assertThat(names()).containsExactly("A1.png", "A2-2.png", "A2.jpg", "A2.png", "RECORD00000005.png");
+        assertThat(directory.resolve("out/in/A1.png")).hasSameBinaryContentAs(DIGITS.resolve("1-00.png"));
+        assertThat(directory.resolve("out/in/A2.png")).hasSameBinaryContentAs(DIGITS.resolve("2-00.png"));
+        assertThat(directory.resolve("out/in/A2-2.png")).hasSameBinaryContentAs(DIGITS.resolve("2-01.png"));
+        assertThat(directory.resolve("out/in/A2.jpg")).hasSameBinaryContentAs(STAR);
+        assertThat(Files.readAllLines(directory.resolve("out/in.out")))
                 .hasSize(5)
                 .element(0)
                 .asString()
@@ -117,19 +122,19 @@ class AnswerImagesTest {
 
     @Test
     void onlyImagesOfTheTypeAreExtracted() throws Exception {
-        write("{\"custom_id\": \"a\", \"body\": {\"prompt\": \"1-00 star\"}}");
-        run(Map.of(JobOption.EXTRACT, "image/jpeg", JobOption.FORMAT, "openai"));
-        assertThat(files("out/in.jsonl")).containsExactly("a.jpg");
+        job.write("{\"custom_id\": \"a\", \"body\": {\"prompt\": \"1-00 star\"}}");
+        run("--extract image/jpeg --format openai");
+        assertThat(names()).containsExactly("a.jpg");
     }
 
     @Test
     void idsThatAreNoNamesAreEscapedAndThoseThatStandTwiceGetANumber() throws Exception {
         var ids = List.of("x", "X", "x-2", "x", "../a/b c", "é", ".hidden", "", "%", "L".repeat(300), "L".repeat(301));
-        write(ids.stream()
+        job.write(ids.stream()
                 .map(id -> "{\"recordId\": \"%s\", \"modelInput\": {\"prompt\": \"1-00\"}}".formatted(id))
                 .collect(Collectors.joining("\n")));
-        assertThat(run(Map.of(JobOption.EXTRACT, "image/png"))).matches(JobReport::isComplete);
-        assertThat(files("out/in.jsonl"))
+        assertThat(run("--extract image/png")).matches(JobReport::isComplete);
+        assertThat(names())
                 .hasSize(ids.size())
                 .contains(
                         "x.png",
@@ -141,7 +146,7 @@ class AnswerImagesTest {
                         "%2Ehidden.png",
                         "_.png",
                         "%25.png");
-        assertThat(files("out/in.jsonl"))
+        assertThat(names())
                 .filteredOn(name -> name.startsWith("L"))
                 .hasSize(2)
                 .allSatisfy(name -> assertThat(name).matches("L{120}~[0-9a-f]{16}\\.png"));
@@ -149,20 +154,19 @@ class AnswerImagesTest {
 
     @Test
     void aRerunWritesOnlyWhatIsNotThere() throws Exception {
-        write("""
+        job.write("""
         {"recordId": "gone", "modelInput": {"prompt": "1-00"}}
         {"recordId": "stale", "modelInput": {"prompt": "2-00"}}
         {"recordId": "same", "modelInput": {"prompt": "3-00"}}
         """);
-        var options = JobFlags.of("--extract image/png --preview %s", directory.resolve("sheet.png"));
-        run(options);
-        var images = directory.resolve("out/in.jsonl");
+        run("--extract image/png --preview %s", directory.resolve("sheet.png"));
+        var images = directory.resolve("out/in");
         Files.delete(images.resolve("gone.png"));
         Files.delete(directory.resolve("sheet.png"));
         Files.write(images.resolve("stale.png"), new byte[(int) Files.size(images.resolve("stale.png"))]);
         var before = FileTime.fromMillis(1_000_000);
         Files.setLastModifiedTime(images.resolve("same.png"), before);
-        assertThat(run(options)).extracting("tally.skipped").isEqualTo(1L);
+        assertThat(job.run(server.uri("/"))).extracting("tally.skipped").isEqualTo(1L);
         assertThat(images.resolve("gone.png")).hasSameBinaryContentAs(DIGITS.resolve("1-00.png"));
         assertThat(images.resolve("stale.png")).hasSameBinaryContentAs(DIGITS.resolve("2-00.png"));
         assertThat(Files.getLastModifiedTime(images.resolve("same.png"))).isEqualTo(before);
@@ -171,30 +175,29 @@ class AnswerImagesTest {
 
     @Test
     void anObjectWhoseFilesCantBeWrittenFailsUntilTheyCan() throws Exception {
-        write("{\"recordId\": \"A1\", \"modelInput\": {\"prompt\": \"1-00\"}}");
+        job.write("{\"recordId\": \"A1\", \"modelInput\": {\"prompt\": \"1-00\"}}");
         Files.createDirectory(directory.resolve("out"));
-        Files.writeString(directory.resolve("out/in.jsonl"), "a file in the place of the directory");
-        var report = run(Map.of(JobOption.EXTRACT, "image/png"));
+        Files.writeString(directory.resolve("out/in"), "a file in the place of the directory");
+        var report = run("--extract image/png");
         assertThat(Unwatched.failure(report)).contains("A1.png");
-        Files.delete(directory.resolve("out/in.jsonl"));
-        assertThat(run(Map.of(JobOption.EXTRACT, "image/png"))).matches(JobReport::isComplete);
-        assertThat(files("out/in.jsonl")).containsExactly("A1.png");
+        Files.delete(directory.resolve("out/in"));
+        assertThat(run("--extract image/png")).matches(JobReport::isComplete);
+        assertThat(names()).containsExactly("A1.png");
     }
 
     @Test
     void theSheetShowsTheFirstImagesInTheirOrder() throws Exception {
-        Files.createDirectory(directory.resolve("in.jsonl"));
         // The objects end in any order; the sheet goes by their keys.
         for (int object = 0; object < 4; object++) {
             int first = 20 * object;
-            Files.writeString(
-                    directory.resolve("in.jsonl/%d.jsonl".formatted(object)),
+            job.write(
+                    "%d.jsonl".formatted(object),
                     IntStream.range(first, first + 20)
                             .mapToObj(i -> "{\"modelInput\": {\"prompt\": \"%d-00\"}}".formatted(i * 7 / 5 % 10))
                             .collect(Collectors.joining("\n")));
         }
         var place = directory.resolve("made/sheet.png");
-        assertThat(run(Map.of(JobOption.PREVIEW, place.toString()))).matches(JobReport::isComplete);
+        assertThat(run("--preview %s", place)).matches(JobReport::isComplete);
         var sheet = Image.read(Files.readAllBytes(place));
         assertThat(sheet.width()).isEqualTo(8 * 32 + 4);
         assertThat(sheet.height()).isEqualTo(8 * 32 + 4);
@@ -212,17 +215,16 @@ class AnswerImagesTest {
 
     @Test
     void aSheetGoesWithoutImagesThatCantBeReadAndIsNotThereWithoutAny() throws Exception {
-        write("{\"modelInput\": {\"prompt\": \"broken star\"}}\n");
+        job.write("{\"modelInput\": {\"prompt\": \"broken star\"}}\n");
         var place = directory.resolve("sheet.png");
-        assertThat(run(Map.of(JobOption.PREVIEW, place.toString()))).matches(JobReport::isComplete);
+        assertThat(run("--preview %s", place)).matches(JobReport::isComplete);
         var sheet = Image.read(Files.readAllBytes(place));
         assertThat(Math.max(sheet.width(), sheet.height()))
                 .as("one image, made smaller")
                 .isEqualTo(128 + 8);
         Files.delete(place);
-        write("{\"modelInput\": {\"prompt\": \"none\"}}\n");
-        assertThat(run(JobFlags.of("--preview %s --output %s", place, directory.resolve("other"))))
-                .matches(JobReport::isComplete);
+        job.write("{\"modelInput\": {\"prompt\": \"none\"}}\n");
+        assertThat(run("--output %s", directory.resolve("other"))).matches(JobReport::isComplete);
         assertThat(place).doesNotExist();
     }
 
@@ -239,12 +241,12 @@ class AnswerImagesTest {
                                 .repeat(12));
             }
             for (int instance = 0; instance < 2; instance++) {
-                var options = JobFlags.of(
+                job.set(
                         "--input s3://images/in/ --output s3://images/out --extract image/png "
                                 + "--preview s3://images/sheets/sheet.png --instance-count 2 --instance-index %s",
-                        String.valueOf(instance));
+                        instance);
                 try (var storage = Impatient.storage(s3.endpoint())) {
-                    assertThat(run(options, storage))
+                    assertThat(TestJob.run(job.read(storage), server.uri("/")))
                             .matches(JobReport::isComplete)
                             .extracting("tally.objects")
                             .isEqualTo(2L);
@@ -263,56 +265,13 @@ class AnswerImagesTest {
         }
     }
 
-    @Test
-    @Tag("BAT-05")
-    void whatCantBeIsRefused() {
-        assertThat(problems(Map.of(JobOption.EXTRACT, "text/plain", JobOption.FORMAT, "bedrock")))
-                .containsExactly(
-                        "--extract: found text/plain, expected image/* or one of [image/png, image/jpeg, image/gif, image/webp]");
-        assertThat(problems(Map.of(JobOption.EXTRACT, "*/*", JobOption.FORMAT, "bedrock")))
-                .hasSize(1);
-        assertThat(problems(Map.of(JobOption.PREVIEW, "sheet.jpg", JobOption.FORMAT, "bedrock")))
-                .containsExactly("--preview: found sheet.jpg, expected a name that ends in .png");
-        assertThat(problems(Map.of(JobOption.PREVIEW, "in/sheet.png", JobOption.FORMAT, "bedrock")))
-                .singleElement()
-                .asString()
-                .startsWith("--preview: found in/sheet.png within the input in, expected another place");
-        assertThat(problems(Map.of(JobOption.PREVIEW, "s3://", JobOption.FORMAT, "bedrock")))
-                .hasSize(1);
-        assertThat(problems(Map.of(JobOption.PREVIEW, "sheet.png", JobOption.EXTRACT, "image/png")))
-                .containsExactly(
-                        "--format: found sagemaker, expected bedrock or openai with --extract",
-                        "--format: found sagemaker, expected bedrock or openai with --preview");
+    private JobReport run(String flags, Object... values) {
+        return job.set(flags, values).run(server.uri("/"));
     }
 
-    private static List<String> problems(Map<JobOption, String> more) {
-        var options = new EnumMap<>(Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "out"));
-        options.putAll(more);
-        return JobFlags.problems(options);
-    }
-
-    private void write(String lines) throws IOException {
-        Files.writeString(directory.resolve("in.jsonl"), lines);
-    }
-
-    private List<String> files(String name) throws IOException {
-        try (var files = Files.list(directory.resolve(name))) {
+    private List<String> names() throws IOException {
+        try (var files = Files.list(directory.resolve("out/in"))) {
             return files.map(file -> file.getFileName().toString()).sorted().toList();
         }
-    }
-
-    private JobReport run(Map<JobOption, String> more) throws Exception {
-        try (var storage = new Storage()) {
-            return run(more, storage);
-        }
-    }
-
-    private JobReport run(Map<JobOption, String> more, Storage storage) throws Exception {
-        var options = JobFlags.of(
-                "--input %s --output %s --format bedrock --max-concurrent-transforms 4",
-                directory.resolve("in.jsonl"), directory.resolve("out"));
-        options.putAll(more);
-        return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())
-                .run(server.uri("/"));
     }
 }

@@ -17,12 +17,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -45,11 +41,11 @@ class JobPatienceTest {
         void answer(HttpExchange request, String body) throws IOException;
     }
 
-    private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
     private final List<String> bodies = Collections.synchronizedList(new ArrayList<>());
     private final ExecutorService threads = new TestThreads();
     private HttpServer container;
     private int port;
+    private TestJob job;
 
     @TempDir
     private Path directory;
@@ -57,9 +53,9 @@ class JobPatienceTest {
     @BeforeEach
     void prepare() throws IOException {
         Files.createDirectory(directory.resolve("in"));
-        options.putAll(JobFlags.of(
-                "--input %s --output %s --content-type text/plain --split-type Line --assemble-with Line --batch-strategy SingleRecord",
-                directory.resolve("in"), directory.resolve("out")));
+        job = new TestJob(
+                directory,
+                "--content-type text/plain --split-type Line --assemble-with Line --batch-strategy SingleRecord");
     }
 
     @AfterEach
@@ -72,19 +68,19 @@ class JobPatienceTest {
 
     @Test
     void aContainerThatComesLateIsWaitedFor() throws Exception {
-        write("a", "one\n");
+        job.write("a", "one\n");
         open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
         container.stop(0);
         var report = CompletableFuture.supplyAsync(() -> run(), threads);
         open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
         assertThat(report.get()).matches(JobReport::isComplete);
-        assertThat(output("a")).isEqualTo("ONE\n");
+        assertThat(job.output("a")).isEqualTo("ONE\n");
     }
 
     @Test
     void aContainerThatNeverComesEndsTheJobBeforeItBegins() throws Exception {
-        write("a", "one\n");
-        options.put(JobOption.PATIENCE, "0");
+        job.write("a", "one\n");
+        job.set("--patience 0");
         port = 1;
         assertThat(run())
                 .extracting("status", "tally.objects", "problem")
@@ -98,9 +94,9 @@ class JobPatienceTest {
     @Test
     void aContainerThatRestartsCostsNoObject() throws Exception {
         for (int i = 0; i < 20; i++) {
-            write("%02d".formatted(i), "a%d\nb%d\n".formatted(i, i));
+            job.write("%02d".formatted(i), "a%d\nb%d\n".formatted(i, i));
         }
-        options.put(JobOption.INVOCATIONS_MAX_RETRIES, "1");
+        job.set("--invocations-max-retries 1");
         var tenth = new CountDownLatch(10);
         open((request, body) -> {
             tenth.countDown();
@@ -113,21 +109,20 @@ class JobPatienceTest {
         var refused = new AtomicInteger();
         open((request, body) -> answer(request, refused.incrementAndGet() % 2 == 0 ? 502 : 503, "not yet"));
         await().until(() -> refused.get() > 5);
-        container.stop(0);
-        open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
+        reopen((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
         assertThat(report.get())
                 .matches(JobReport::isComplete)
                 .extracting("tally.succeeded")
                 .isEqualTo(20L);
-        assertThat(output("07")).isEqualTo("A7\nB7\n");
+        assertThat(job.output("07")).isEqualTo("A7\nB7\n");
     }
 
     @Test
     void aContainerThatStaysAwayEndsTheJobAndNotEachObject() throws Exception {
         for (int i = 0; i < 200; i++) {
-            write("%03d".formatted(i), "a\n");
+            job.write("%03d".formatted(i), "a\n");
         }
-        options.put(JobOption.PATIENCE, "1");
+        job.set("--patience 1");
         open((request, body) -> answer(request, bodies.size() <= 5 ? 200 : 503, "busy"));
         var report = run();
         assertThat(report.status()).isEqualTo(JobStatus.FAILED);
@@ -138,10 +133,10 @@ class JobPatienceTest {
 
     @Test
     void aRequestThatAloneIsRefusedForLongFailsItsObjectOnly() throws Exception {
-        write("a", "one\n");
-        write("b", "never\n");
-        write("c", IntStream.range(0, 100).mapToObj(i -> "word\n").reduce("", String::concat));
-        options.putAll(JobFlags.of("--patience 1 --max-concurrent-transforms 2"));
+        job.write("a", "one\n");
+        job.write("b", "never\n");
+        job.write("c", IntStream.range(0, 100).mapToObj(i -> "word\n").reduce("", String::concat));
+        job.set("--patience 1 --max-concurrent-transforms 2");
         open((request, body) -> {
             if (body.startsWith("word")) {
                 pause();
@@ -158,7 +153,7 @@ class JobPatienceTest {
 
     @Test
     void aRetryAfterIsKept() throws Exception {
-        write("a", "one\n");
+        job.write("a", "one\n");
         var times = new ArrayList<Long>();
         open((request, body) -> {
             times.add(System.nanoTime());
@@ -173,8 +168,8 @@ class JobPatienceTest {
 
     @Test
     void anAnswerThatStopsOnItsWayIsNotWaitedFor() throws Exception {
-        write("a", "one\n");
-        options.putAll(JobFlags.of("--invocations-timeout 1 --invocations-max-retries 0"));
+        job.write("a", "one\n");
+        job.set("--invocations-timeout 1 --invocations-max-retries 0");
         var done = new CountDownLatch(1);
         open((request, body) -> {
             request.sendResponseHeaders(200, 10);
@@ -188,17 +183,16 @@ class JobPatienceTest {
 
     @Test
     void aDeadContainerLeavesNoErrorsInBedrocksLines() throws Exception {
-        write("day.jsonl", "{\"recordId\": \"A\", \"modelInput\": {\"n\": 1}}\n".repeat(20));
+        job.write("day.jsonl", "{\"recordId\": \"A\", \"modelInput\": {\"n\": 1}}\n".repeat(20));
         bedrock();
-        options.put(JobOption.PATIENCE, "1");
+        job.set("--patience 1");
         open((request, body) -> answer(request, bodies.size() <= 5 ? 200 : 503, "{}"));
         assertThat(run())
                 .extracting("status", "tally.succeeded", "tally.failed")
                 .as("the object has not failed, the job has")
                 .containsExactly(JobStatus.FAILED, 0L, 0L);
         assertThat(directory.resolve("out/day.jsonl.out")).doesNotExist();
-        container.stop(0);
-        open((request, body) -> answer(request, 200, "{}"));
+        reopen((request, body) -> answer(request, 200, "{}"));
         assertThat(run())
                 .extracting("status", "tally.records", "tally.errors")
                 .containsExactly(JobStatus.COMPLETED, 20L, 0L);
@@ -206,31 +200,24 @@ class JobPatienceTest {
 
     @Test
     void aLongObjectGoesOnWhereItsContainerDied() throws Exception {
-        write(
+        job.write(
                 "day.jsonl",
                 IntStream.rangeClosed(1, 60)
                         .mapToObj("{\"recordId\": \"R%d\", \"modelInput\": {\"n\": 1}}\n"::formatted)
                         .reduce("", String::concat));
         bedrock();
-        options.put(JobOption.PATIENCE, "1");
+        job.set("--patience 1");
         open((request, body) -> {
             pause();
             pause();
             answer(request, bodies.size() <= 55 ? 200 : 503, "{\"usage\": {\"input_tokens\": 2}}");
         });
         assertThat(run().isComplete()).isFalse();
-        container.stop(0);
-        bodies.clear();
-        open((request, body) -> answer(request, 200, "{\"usage\": {\"input_tokens\": 2}}"));
+        reopen((request, body) -> answer(request, 200, "{\"usage\": {\"input_tokens\": 2}}"));
         assertThat(run()).extracting("status", "tally.records").containsExactly(JobStatus.COMPLETED, 60L);
         assertThat(bodies).as("those that had no answer").hasSizeLessThan(30);
-        assertThat(Files.readAllLines(directory.resolve("out/day.jsonl.out")))
-                .hasSize(60)
-                .first()
-                .asString()
-                .contains("R1\"");
-        assertThat(Files.readString(directory.resolve("out/manifest.json.out")))
-                .contains("\"successRecordCount\":60,", "\"inputTokenCount\":120,");
+        assertThat(job.lines("day.jsonl")).hasSize(60).first().asString().contains("R1\"");
+        assertThat(job.output("manifest.json")).contains("\"successRecordCount\":60,", "\"inputTokenCount\":120,");
         assertThat(directory.resolve("out/.berth-parts")).doesNotExist();
 
         // What another job has left does not count, and does not stay.
@@ -240,13 +227,13 @@ class JobPatienceTest {
         Files.createDirectories(foreign.getParent());
         Files.writeString(foreign, "nonsense");
         assertThat(run()).matches(JobReport::isComplete);
-        assertThat(Files.readString(directory.resolve("out/day.jsonl.out"))).doesNotContain("nonsense");
+        assertThat(job.output("day.jsonl")).doesNotContain("nonsense");
         assertThat(directory.resolve("out/.berth-parts")).doesNotExist();
     }
 
     @Test
     void aJobOfNothingButErrorsFailsAlsoWhenItIsDoneAgain() throws Exception {
-        write("day.jsonl", "{\"recordId\": \"A\", \"modelInput\": {\"n\": 1}}\n".repeat(3));
+        job.write("day.jsonl", "{\"recordId\": \"A\", \"modelInput\": {\"n\": 1}}\n".repeat(3));
         bedrock();
         open((request, body) -> answer(request, 400, "no"));
         for (int i = 0; i < 2; i++) {
@@ -254,16 +241,15 @@ class JobPatienceTest {
                     .extracting("status", "tally.errors", "problem")
                     .containsExactly(JobStatus.FAILED, 3L, "each record has an error; --overwrite does them again");
         }
-        write("night.jsonl", "{\"recordId\": \"B\", \"modelInput\": {\"n\": 1}}\n");
-        container.stop(0);
-        open((request, body) -> answer(request, 200, "{}"));
+        job.write("night.jsonl", "{\"recordId\": \"B\", \"modelInput\": {\"n\": 1}}\n");
+        reopen((request, body) -> answer(request, 200, "{}"));
         assertThat(run()).extracting("status", "tally.errors").containsExactly(JobStatus.COMPLETED, 3L);
     }
 
     @Test
     void theErrorsOfAContainerAreAskedAgainAndThoseOfRecordsWhereThatIsSaid() throws Exception {
-        options.putAll(JobFlags.of("--invocations-max-retries 0 --max-concurrent-transforms 4"));
-        write("day", bedrockLines(40));
+        job.set("--invocations-max-retries 0 --max-concurrent-transforms 4");
+        job.write("day", bedrockLines(40));
         bedrock();
         openForBadAnd(500);
         assertThat(run()).extracting("status", "tally.errors").containsExactly(JobStatus.COMPLETED, 11L);
@@ -274,7 +260,7 @@ class JobPatienceTest {
                 .extracting("status", "tally.succeeded", "tally.errors")
                 .containsExactly(JobStatus.COMPLETED, 1L, 1L);
         assertThat(bodies).as("those that had an error of the container").hasSize(10);
-        assertThat(Files.readAllLines(directory.resolve("out/day.out")))
+        assertThat(job.lines("day"))
                 .hasSize(40)
                 .satisfies(line -> assertThat(line).contains("\"R13\"", "{\"n\": 13}"), atIndex(12))
                 .satisfies(line -> assertThat(line).contains("\"R7\"", "\"errorCode\":400"), atIndex(6));
@@ -283,18 +269,17 @@ class JobPatienceTest {
         assertThat(bodies).isEmpty();
         assertThat(run(JobOption.RETRY_ERRORS).tally().errors()).isEqualTo(1);
         assertThat(bodies).as("that of the record").hasSize(1);
-        assertThat(Files.readString(directory.resolve("out/manifest.json.out")))
-                .contains("\"successRecordCount\":39,\"errorRecordCount\":1,");
+        assertThat(job.output("manifest.json")).contains("\"successRecordCount\":39,\"errorRecordCount\":1,");
     }
 
     /// The one that counts the records of the joined output asks for all of them.
     @Test
     void theErrorsOfASplitObjectAreAskedAgainToo() throws Exception {
-        options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
+        job.set("--invocations-max-retries 0");
         var fill = "\"fill\": \"%s\", \"custom_id\"".formatted("x".repeat(8000));
-        write("day", bedrockLines(40).replace("\"recordId\"", fill).replace("modelInput", "body"));
+        job.write("day", bedrockLines(40).replace("\"recordId\"", fill).replace("modelInput", "body"));
         bedrock();
-        options.put(JobOption.FORMAT, "openai");
+        job.set("--format openai");
         openForBadAnd(500);
         assertThat(errorsOfTwo()).isEqualTo(11);
         container.stop(0);
@@ -302,16 +287,16 @@ class JobPatienceTest {
         openForBadAnd(200);
         assertThat(errorsOfTwo()).isEqualTo(1);
         assertThat(bodies).hasSize(10);
-        assertThat(Files.readAllLines(directory.resolve("out/day.out")))
+        assertThat(job.lines("day"))
                 .hasSize(40)
                 .satisfies(line -> assertThat(line).contains("\"R13\"", "{\"n\": 13}"), atIndex(12));
     }
 
     private long errorsOfTwo() {
-        options.put(JobOption.INSTANCE_COUNT, "2");
+        job.set("--instance-count 2");
         long errors = 0;
         for (var index : List.of("0", "1")) {
-            options.put(JobOption.INSTANCE_INDEX, index);
+            job.set("--instance-index %s", index);
             var report = run(JobOption.SPLIT_OBJECTS);
             assertThat(report).matches(JobReport::isComplete);
             errors += report.tally().errors();
@@ -335,41 +320,39 @@ class JobPatienceTest {
 
     @Test
     void anInputThatHasChangedDoesNotTakeItsErrorsPlaces() throws Exception {
-        options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
-        write("day", bedrockLines(40));
+        job.set("--invocations-max-retries 0");
+        job.write("day", bedrockLines(40));
         bedrock();
         openForBadAnd(500);
         run();
         container.stop(0);
         openForBadAnd(200);
-        write("day", bedrockLines(41));
+        job.write("day", bedrockLines(41));
         assertThat(Unwatched.failure(run()))
                 .endsWith("found other records than the object has now; --overwrite makes it anew");
-        write("day", bedrockLines(40).replace("R2\"", "R02\""));
+        job.write("day", bedrockLines(40).replace("R2\"", "R02\""));
         bodies.clear();
         assertThat(run()).matches(JobReport::isComplete);
         assertThat(bodies).as("the one with another id, too").hasSize(11);
-        assertThat(Files.readString(directory.resolve("out/day.out"))).contains("\"R02\"");
+        assertThat(job.output("day")).contains("\"R02\"");
     }
 
     @Test
     void aJobOfNothingButKeptErrorsFailsAlsoWhenItIsDoneAgain() throws Exception {
         lines();
-        write("a", "1\n2\n");
-        write("b", "3\n");
+        job.write("a", "1\n2\n");
+        job.write("b", "3\n");
         open((request, body) -> answer(request, 400, "no"));
         for (int i = 0; i < 2; i++) {
             assertThat(run())
                     .extracting("status", "tally.failed", "problem")
                     .containsExactly(JobStatus.FAILED, 0L, "each record has an error; --overwrite does them again");
         }
-        container.stop(0);
-        bodies.clear();
-        open((request, body) -> answer(request, body.equals("2\n") ? 400 : 200, body));
+        reopen((request, body) -> answer(request, body.equals("2\n") ? 400 : 200, body));
         assertThat(run(JobOption.RETRY_ERRORS))
                 .extracting("status", "tally.succeeded", "tally.errors")
                 .containsExactly(JobStatus.COMPLETED, 2L, 1L);
-        assertThat(output("a")).isEqualTo("1\n{\"error\":\"line 2: 2\"}\n");
+        assertThat(job.output("a")).isEqualTo("1\n{\"error\":\"line 2: 2\"}\n");
         assertThat(run()).extracting("status", "tally.skipped").containsExactly(JobStatus.COMPLETED, 2L);
         bodies.clear();
         assertThat(run(JobOption.RETRY_ERRORS).tally().skipped()).isEqualTo(1);
@@ -377,16 +360,15 @@ class JobPatienceTest {
     }
 
     private void lines() {
-        options.putAll(
-                JobFlags.of("--content-type application/jsonlines --accept application/jsonlines --bad-records keep"));
+        job.set("--content-type application/jsonlines --accept application/jsonlines --bad-records keep");
     }
 
     @Test
     void moreFailuresThanThereMayBeEndTheJob() throws Exception {
         for (int i = 0; i < 50; i++) {
-            write("%02d".formatted(i), "a\n");
+            job.write("%02d".formatted(i), "a\n");
         }
-        options.put(JobOption.MAX_FAILURES, "3");
+        job.set("--max-failures 3");
         open((request, body) -> answer(request, 400, "no"));
         var report = run();
         assertThat(report.status()).isEqualTo(JobStatus.FAILED);
@@ -399,16 +381,15 @@ class JobPatienceTest {
         lines();
         assertThat(run().problem()).contains("--max-failures").endsWith(": line 1: no");
         assertThat(bodies).hasSizeLessThan(10);
-        container.stop(0);
-        open((request, body) -> answer(request, 200, "{\"error\":\"line 1: é\"}\n"));
+        reopen((request, body) -> answer(request, 200, "{\"error\":\"line 1: é\"}\n"));
         assertThat(run().problem()).matches(".*last one: \\d\\d: line 1: é");
     }
 
     @Test
     void anOutputThatCannotBeWrittenIsFoundBeforeTheFirstCall() throws Exception {
-        write("a", "one\n");
-        options.put(
-                JobOption.OUTPUT,
+        job.write("a", "one\n");
+        job.set(
+                "--output %s",
                 Files.writeString(directory.resolve("file"), "").resolve("out").toString());
         open((request, body) -> answer(request, 200, "answer"));
         assertThat(run()).extracting("status", "tally.objects").containsExactly(JobStatus.FAILED, 0L);
@@ -426,7 +407,7 @@ class JobPatienceTest {
 
     @Test
     void aLinkToNothingFailsAlone() throws Exception {
-        write("a", "one\n");
+        job.write("a", "one\n");
         Files.createSymbolicLink(directory.resolve("in/b"), directory.resolve("gone"));
         open((request, body) -> answer(request, 200, body));
         var report = run();
@@ -440,7 +421,7 @@ class JobPatienceTest {
     @Test
     void aJobThatIsStoppedSaysSoAndTheNextDoesTheRest() throws Exception {
         for (int i = 0; i < 9; i++) {
-            write("%d".formatted(i), "a\n");
+            job.write("%d".formatted(i), "a\n");
         }
         var begun = new CountDownLatch(1);
         var goOn = new CountDownLatch(1);
@@ -463,13 +444,14 @@ class JobPatienceTest {
     }
 
     private void bedrock() {
-        options.keySet()
-                .removeAll(Set.of(
-                        JobOption.CONTENT_TYPE,
-                        JobOption.SPLIT_TYPE,
-                        JobOption.ASSEMBLE_WITH,
-                        JobOption.BATCH_STRATEGY));
-        options.put(JobOption.FORMAT, "bedrock");
+        job.without(JobOption.CONTENT_TYPE, JobOption.SPLIT_TYPE, JobOption.ASSEMBLE_WITH, JobOption.BATCH_STRATEGY)
+                .set("--format bedrock");
+    }
+
+    private void reopen(Answering answering) throws IOException {
+        container.stop(0);
+        bodies.clear();
+        open(answering);
     }
 
     /// On the port of the one before.
@@ -510,22 +492,8 @@ class JobPatienceTest {
         }
     }
 
-    private void write(String key, String text) throws IOException {
-        Files.writeString(directory.resolve("in").resolve(key), text);
-    }
-
-    private String output(String key) throws IOException {
-        return Files.readString(directory.resolve("out").resolve(key + ".out"));
-    }
-
     private JobRunner runner(JobOption... switches) {
-        var all = new HashMap<>(options);
-        List.of(switches).forEach(each -> all.put(each, "true"));
-        try {
-            return new JobRunner(JobFlags.read(all), new Unwatched());
-        } catch (JobException e) {
-            throw new IllegalStateException(String.join(", ", e.problems()), e);
-        }
+        return new JobRunner(job.read(switches), new Unwatched());
     }
 
     private JobReport run(JobOption... switches) {
@@ -533,10 +501,6 @@ class JobPatienceTest {
     }
 
     private JobReport run(JobRunner runner) {
-        try {
-            return runner.run(URI.create("http://127.0.0.1:%d/prefix".formatted(port)));
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
+        return TestJob.run(runner, URI.create("http://127.0.0.1:%d/prefix".formatted(port)));
     }
 }

@@ -170,6 +170,17 @@ class JobReaderTest {
                 SPLIT + "--format bedrock --preview sheet.png|--preview: found it with --split-objects, expected none",
                 "--input in --output out --split-type Line --content-type text/csv --bad-records keep --retry-errors true"
                         + "|--format: found nothing, expected bedrock or openai with --retry-errors",
+                "--input in --output out --format bedrock --extract text/plain"
+                        + "|--extract: found text/plain, expected image/* or one of [image/png, image/jpeg, image/gif, image/webp]",
+                "--input in --output out --format bedrock --extract */*|--extract: found */*",
+                "--input in --output out --format bedrock --preview sheet.jpg"
+                        + "|--preview: found sheet.jpg, expected a name that ends in .png",
+                "--input in --output out --format bedrock --preview in/sheet.png"
+                        + "|--preview: found in/sheet.png within the input in, expected another place",
+                "--input in --output out --format bedrock --preview s3://|--preview: ",
+                "--input in --output out --preview sheet.png --extract image/png"
+                        + "|--format: found sagemaker, expected bedrock or openai with --extract"
+                        + ";--format: found sagemaker, expected bedrock or openai with --preview",
                 "--input in --output in/out|within the input",
                 "--input in --output ./in|within the input",
                 "--input s3://b/in --output s3://b/in/out|within the input",
