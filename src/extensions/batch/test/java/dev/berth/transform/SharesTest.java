@@ -4,11 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.io.IOException;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,18 +20,17 @@ class SharesTest {
     @TempDir
     private Path directory;
 
-    private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
+    private TestJob job;
 
     @BeforeEach
-    void prepare() throws IOException {
-        Files.createDirectory(directory.resolve("in"));
-        options.putAll(JobFlags.of("--input %s --output %s", directory.resolve("in"), directory.resolve("out")));
+    void prepare() {
+        job = new TestJob(directory, "--shard-by size");
     }
 
     @Test
     void objectsOfOneSizeAreDealtOutEvenly() throws Exception {
         for (int i = 1; i <= 10; i++) {
-            write("input%d.csv".formatted(i), "x".repeat(100));
+            job.write("input%d.csv".formatted(i), "x".repeat(100));
         }
         assertThat(shares(4)).extracting(Shares.Share::objects).containsExactlyInAnyOrder(3L, 3L, 2L, 2L);
         assertThat(shares(2)).extracting(Shares.Share::objects).containsExactly(5L, 5L);
@@ -42,9 +38,9 @@ class SharesTest {
 
     @Test
     void aLargeObjectIsWorthManySmallOnes() throws Exception {
-        write("large", "x".repeat(1 << 20));
+        job.write("large", "x".repeat(1 << 20));
         for (int i = 0; i < 20; i++) {
-            write("small-%02d".formatted(i), "x".repeat(50_000));
+            job.write("small-%02d".formatted(i), "x".repeat(50_000));
         }
         assertThat(shares(2)).extracting(Shares.Share::objects).containsExactly(1L, 20L);
         assertThat(shares(2)).extracting(Shares.Share::bytes).containsExactly(1L << 20, 1_000_000L);
@@ -53,10 +49,10 @@ class SharesTest {
     @Test
     void everyObjectHasOneInstanceByEitherWay() throws Exception {
         for (int i = 0; i < 50; i++) {
-            write("%d".formatted(i), "x".repeat(i * 997 % 5000));
+            job.write("%d".formatted(i), "x".repeat(i * 997 % 5000));
         }
         for (var by : List.of("size", "key")) {
-            options.put(JobOption.SHARD_BY, by);
+            job.set("--shard-by %s", by);
             for (int instances : List.of(1, 2, 3, 7)) {
                 var owners = new HashMap<String, Integer>();
                 for (int i = 0; i < instances; i++) {
@@ -79,27 +75,25 @@ class SharesTest {
     @Tag("slow")
     void twoFourAndEightInstancesWriteTheSameBytesAsOne() throws Exception {
         for (int i = 0; i < 40; i++) {
-            write("%d.txt".formatted(i), "word %d\n".formatted(i).repeat(i));
+            job.write("%d.txt".formatted(i), "word %d\n".formatted(i).repeat(i));
         }
-        options.putAll(
-                JobFlags.of("--content-type text/plain --accept text/plain --split-type Line --assemble-with Line"));
+        job.set("--content-type text/plain --accept text/plain --split-type Line --assemble-with Line");
         Map<String, String> ofOne = Map.of();
         try (var server = TestServer.with(new TextHandler())
                 .set("SAGEMAKER_BATCH", "true")
                 .start()) {
             for (var by : List.of("size", "key")) {
-                options.put(JobOption.SHARD_BY, by);
+                job.set("--shard-by %s", by);
                 for (int instances : List.of(1, 2, 4, 8)) {
                     var out = directory.resolve("out-%s-%d".formatted(by, instances));
-                    options.put(JobOption.OUTPUT, out.toString());
+                    job.set("--output %s", out.toString());
                     for (int i = 0; i < instances; i++) {
-                        var report = new JobRunner(job(instances, i), new Unwatched())
-                                .run(URI.create("http://127.0.0.1:" + server.port()));
+                        var report = TestJob.run(job(instances, i), server.uri("/"));
                         assertThat(report).matches(JobReport::isComplete);
                         assertThat(report.tally().skipped()).as("nobody else's").isZero();
                     }
-                    ofOne = ofOne.isEmpty() ? files(out) : ofOne;
-                    assertThat(files(out)).hasSize(40).isEqualTo(ofOne);
+                    ofOne = ofOne.isEmpty() ? job.outputs() : ofOne;
+                    assertThat(job.outputs()).hasSize(40).isEqualTo(ofOne);
                 }
             }
         }
@@ -108,13 +102,13 @@ class SharesTest {
     @Test
     void anObjectThatIsAddedBetweenTwoInstancesIsNoticedAndNothingIsLost() throws Exception {
         for (int i = 0; i < 20; i++) {
-            write("%02d".formatted(i), "x".repeat(100 + i));
+            job.write("%02d".formatted(i), "x".repeat(100 + i));
         }
         try (var server = TestServer.with(new TextHandler())
                 .set("SAGEMAKER_BATCH", "true")
                 .start()) {
             assertThat(run(0, server)).matches(JobReport::isComplete);
-            write("added", "x".repeat(2000));
+            job.write("added", "x".repeat(2000));
             for (int i = 0; i < 2; i++) {
                 assertThat(run(1, server))
                         .extracting(JobReport::status, JobReport::problem)
@@ -124,21 +118,20 @@ class SharesTest {
                                         + " Run instance 0 again");
             }
             assertThat(run(0, server)).matches(JobReport::isComplete);
-            assertThat(files(directory.resolve("out"))).as("and no notes").hasSize(21);
+            assertThat(job.outputs()).as("and no notes").hasSize(21);
             assertThat(run(1, server)).matches(JobReport::isComplete);
         }
     }
 
-    private JobReport run(int index, TestServer server) throws Exception {
-        return new JobRunner(job(2, index), new Unwatched()).run(server.uri("/"));
+    private JobReport run(int index, TestServer server) {
+        return TestJob.run(job(2, index), server.uri("/"));
     }
 
     @Test
     void aPlanSaysWhatIsDoneAlready() throws Exception {
-        write("a", "one");
-        write("b", "two");
-        Files.createDirectory(directory.resolve("out"));
-        Files.writeString(directory.resolve("out/a.out"), "ONE");
+        job.write("a", "one");
+        job.write("b", "two");
+        Files.writeString(Files.createDirectory(directory.resolve("out")).resolve("a.out"), "ONE");
         assertThat(JobPlan.of(job(1, 0)))
                 .hasSize(2)
                 .last()
@@ -146,27 +139,12 @@ class SharesTest {
                 .matches("0 +2 +0.0  this one; 1 have their output");
     }
 
-    private List<Shares.Share> shares(int instances) throws Exception {
+    private List<Shares.Share> shares(int instances) {
         return Shares.of(job(instances, 0), () -> true).all();
     }
 
-    private TransformJob job(int instances, int index) throws JobException {
-        options.putAll(JobFlags.of(
-                "--instance-count %s --instance-index %s", String.valueOf(instances), String.valueOf(index)));
-        return JobFlags.read(options);
-    }
-
-    private void write(String key, String text) throws IOException {
-        Files.writeString(directory.resolve("in").resolve(key), text);
-    }
-
-    private static Map<String, String> files(Path directory) throws IOException {
-        var all = new HashMap<String, String>();
-        try (var files = Files.list(directory)) {
-            for (var file : files.toList()) {
-                all.put(file.getFileName().toString(), Files.readString(file));
-            }
-        }
-        return all;
+    private TransformJob job(int instances, int index) {
+        return job.set("--instance-count %s --instance-index %s", instances, index)
+                .read();
     }
 }

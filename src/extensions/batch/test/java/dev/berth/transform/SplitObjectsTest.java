@@ -11,20 +11,15 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TestThreads;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
-import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
@@ -78,7 +73,7 @@ class SplitObjectsTest {
     @TempDir
     private Path directory;
 
-    private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
+    private TestJob job;
 
     @BeforeAll
     static void start() throws Exception {
@@ -94,10 +89,9 @@ class SplitObjectsTest {
     @BeforeEach
     void prepare() throws IOException {
         WORDS.asked.clear();
-        Files.createDirectory(directory.resolve("in"));
-        options.putAll(JobFlags.of(
-                "--input %s --content-type application/jsonlines --accept application/jsonlines --split-type Line --assemble-with Line --max-payload-in-mb 1 --max-concurrent-transforms 4 --bad-records keep",
-                directory.resolve("in")));
+        job = new TestJob(
+                directory,
+                "--content-type application/jsonlines --accept application/jsonlines --split-type Line --assemble-with Line --max-payload-in-mb 1 --max-concurrent-transforms 4 --bad-records keep");
     }
 
     private static Map<String, String> objects() {
@@ -131,9 +125,7 @@ class SplitObjectsTest {
     @Tag("slow")
     void anyNumberOfInstancesWritesTheSameBytesAsOne() throws Exception {
         for (var object : objects().entrySet()) {
-            var file = directory.resolve("in").resolve(object.getKey());
-            Files.createDirectories(file.getParent());
-            Files.writeString(file, object.getValue());
+            job.write(object.getKey(), object.getValue());
         }
         try (var storage = new Storage()) {
             var plain = directory.resolve("plain").toString();
@@ -148,7 +140,7 @@ class SplitObjectsTest {
             var order = new Random(5);
             for (int instances : List.of(1, 2, 8)) {
                 var out = directory.resolve("out-" + instances).toString();
-                options.put(JobOption.SHARD_BY, instances == 2 ? "key" : "size");
+                job.set("--shard-by %s", instances == 2 ? "key" : "size");
                 var indexes =
                         new ArrayList<>(IntStream.range(0, instances).boxed().toList());
                 Collections.shuffle(indexes, order);
@@ -176,7 +168,7 @@ class SplitObjectsTest {
             s3.put("jobs", "in/big.txt", objects().get("big.txt"));
             // Each half is copied by S3, each eighth is too short for that.
             s3.put("jobs", "in/large.txt", ("a line that is long ".repeat(15) + "\n").repeat(40_000));
-            options.put(JobOption.INPUT, "s3://jobs/in/");
+            job.set("--input s3://jobs/in/");
             assertThat(run("s3://jobs/plain", storage, 1, 0)).matches(JobReport::isComplete);
             for (int instances : List.of(2, 8)) {
                 var out = "s3://jobs/out-" + instances;
@@ -198,18 +190,17 @@ class SplitObjectsTest {
                         : "{\"modelInput\": {\"n\": %d}, \"body\": {\"n\": %d}, \"fill\": \"%s\"}"
                                 .formatted(i, i, "x".repeat(i % 400)))
                 .collect(Collectors.joining("\n"));
-        Files.writeString(directory.resolve("in/a.jsonl"), lines);
-        Set.of(
-                        JobOption.CONTENT_TYPE,
-                        JobOption.ACCEPT,
-                        JobOption.SPLIT_TYPE,
-                        JobOption.ASSEMBLE_WITH,
-                        JobOption.MAX_PAYLOAD_IN_MB,
-                        JobOption.BAD_RECORDS)
-                .forEach(options::remove);
+        job.write("a.jsonl", lines);
+        job.without(
+                JobOption.CONTENT_TYPE,
+                JobOption.ACCEPT,
+                JobOption.SPLIT_TYPE,
+                JobOption.ASSEMBLE_WITH,
+                JobOption.MAX_PAYLOAD_IN_MB,
+                JobOption.BAD_RECORDS);
         try (var storage = new Storage()) {
             for (var format : List.of("bedrock", "openai")) {
-                options.put(JobOption.FORMAT, format);
+                job.set("--format %s", format);
                 var plain = directory.resolve(format).toString();
                 assertThat(run(plain, storage, 1, 0)).matches(JobReport::isComplete);
                 assertThat(files(plain).get("a.jsonl.out")).contains("RECORD00000001", "RECORD00002000");
@@ -230,15 +221,14 @@ class SplitObjectsTest {
 
     @Test
     void anInstanceThatFailsGoesOnWithinItsRangeAndJoins() throws Exception {
-        options.putAll(JobFlags.of("--batch-strategy SingleRecord --max-concurrent-transforms 1 --bad-records reject"));
+        job.set("--batch-strategy SingleRecord --max-concurrent-transforms 1 --bad-records reject");
         var fill = "x".repeat(700);
         var lines = IntStream.range(0, 200)
                 .mapToObj(i -> (i < 100 ? "word %d " : "slow %d ").formatted(i) + fill)
                 .collect(Collectors.toList());
         var good = String.join("\n", lines);
         lines.set(190, lines.get(190).replace("slow 1", "poison"));
-        var file = directory.resolve("in/a.txt");
-        Files.writeString(file, String.join("\n", lines));
+        job.write("a.txt", String.join("\n", lines));
         var out = directory.resolve("out").toString();
         try (var storage = new Storage()) {
             assertThat(run(out, storage, 2, 1, JobOption.SPLIT_OBJECTS).failures())
@@ -247,7 +237,7 @@ class SplitObjectsTest {
                         assertThat(failure.key()).matches("a\\.txt, bytes \\d+ to \\d+");
                         assertThat(failure.failure()).startsWith("record 191: ");
                     });
-            Files.writeString(file, good);
+            job.write("a.txt", good);
             assertThat(run(out, storage, 2, 0, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
             assertThat(files(out)).as("the other half is not there").doesNotContainKey("a.txt.out");
             assertThat(plan(out, storage, 2, 0)).element(1).asString().endsWith("; 1 have their output");
@@ -264,7 +254,7 @@ class SplitObjectsTest {
 
     @Test
     void aJoinThatWasKilledIsDoneByTheNextRun() throws Exception {
-        Files.writeString(directory.resolve("in/a.txt"), "word\n".repeat(30_000));
+        job.write("a.txt", "word\n".repeat(30_000));
         var out = directory.resolve("out");
         try (var storage = new Storage()) {
             assertThat(run(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS))
@@ -295,8 +285,8 @@ class SplitObjectsTest {
     @Test
     void anObjectThatGrowsBetweenTwoInstancesIsNoticedAndDoneAgain() throws Exception {
         for (var by : List.of("size", "key")) {
-            options.put(JobOption.SHARD_BY, by);
-            var file = Files.writeString(directory.resolve("in/a.txt"), "word\n".repeat(30_000));
+            job.set("--shard-by %s", by);
+            var file = job.write("a.txt", "word\n".repeat(30_000));
             var out = directory.resolve("out-" + by).toString();
             try (var storage = new Storage()) {
                 assertThat(run(out, storage, 2, 0, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
@@ -318,8 +308,8 @@ class SplitObjectsTest {
 
     @Test
     void aPlanHasTheRanges() throws Exception {
-        Files.writeString(directory.resolve("in/a.txt"), "x".repeat(1_000_000));
-        Files.writeString(directory.resolve("in/b.txt"), "x".repeat(100));
+        job.write("a.txt", "x".repeat(1_000_000));
+        job.write("b.txt", "x".repeat(100));
         try (var storage = new Storage()) {
             assertThat(plan(directory.resolve("out").toString(), storage, 4, 0))
                     .hasSize(6)
@@ -349,7 +339,7 @@ class SplitObjectsTest {
             var running = new ArrayList<Future<JobReport>>();
             for (int i = 0; i < instances; i++) {
                 var job = job(out, storage, instances, i, JobOption.SPLIT_OBJECTS);
-                running.add(threads.submit(() -> new JobRunner(job, new Unwatched()).run(container.uri("/"))));
+                running.add(threads.submit(() -> TestJob.run(job, container.uri("/"))));
             }
             for (var each : running) {
                 reports.add(each.get());
@@ -358,30 +348,16 @@ class SplitObjectsTest {
         return reports;
     }
 
-    private JobReport run(String out, Storage storage, int instances, int index, JobOption... switches)
-            throws Exception {
-        return new JobRunner(job(out, storage, instances, index, switches), new Unwatched()).run(container.uri("/"));
+    private JobReport run(String out, Storage storage, int instances, int index, JobOption... switches) {
+        return TestJob.run(job(out, storage, instances, index, switches), container.uri("/"));
     }
 
-    private TransformJob job(String out, Storage storage, int instances, int index, JobOption... switches)
-            throws JobException {
-        options.putAll(JobFlags.of(
-                "--output %s --instance-count %s --instance-index %s",
-                out, String.valueOf(instances), String.valueOf(index)));
-        var all = new HashMap<>(options);
-        List.of(switches).forEach(each -> all.put(each, "true"));
-        return TransformJob.read(storage, all, Map.of(), Map.of());
+    private TransformJob job(String out, Storage storage, int instances, int index, JobOption... switches) {
+        return job.set("--output %s --instance-count %s --instance-index %s", out, instances, index)
+                .read(storage, switches);
     }
 
-    /// All files, those in hidden directories too.
     private static Map<String, String> files(String directory) throws IOException {
-        var all = new TreeMap<String, String>();
-        var root = Path.of(directory);
-        try (var files = Files.walk(root)) {
-            for (var file : files.filter(Files::isRegularFile).toList()) {
-                all.put(root.relativize(file).toString(), new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
-            }
-        }
-        return all;
+        return TestJob.files(Path.of(directory));
     }
 }
