@@ -3,13 +3,11 @@ package dev.berth.transform;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.content.Json;
-import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.image.Image;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
-import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,16 +43,7 @@ class AnswerImagesTest {
 
     @BeforeAll
     static void start() throws Exception {
-        server = TestServer.with(new TextHandler() {
-                    @Override
-                    public List<String> inputFn(InvocationRequest request) throws IOException {
-                        var prompt = Json.read(request).path("prompt");
-                        if (!prompt.isTextual()) {
-                            throw new BadInputException("prompt: expected a text");
-                        }
-                        return List.of(prompt.textValue());
-                    }
-
+        server = TestServer.with(new Prompts() {
                     @Override
                     public InvocationResponse outputFn(List<String> predictions, InvocationRequest request)
                             throws IOException {

@@ -4,12 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.berth.content.Json;
-import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.testing.TestServer;
-import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,16 +37,7 @@ class BedrockTest {
     @BeforeAll
     static void start() throws Exception {
         var picture = Base64.getEncoder().encodeToString(Files.readAllBytes(PICTURE));
-        server = TestServer.with(new TextHandler() {
-                    @Override
-                    public List<String> inputFn(InvocationRequest request) throws IOException {
-                        var prompt = Json.read(request).path("prompt");
-                        if (!prompt.isTextual()) {
-                            throw new BadInputException("prompt: expected a text");
-                        }
-                        return List.of(prompt.textValue());
-                    }
-
+        server = TestServer.with(new Prompts() {
                     @Override
                     public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
                         return InvocationResponse.of(

@@ -306,7 +306,7 @@ class JobLockTest {
                 "--input %s --output %s --content-type text/plain --split-type Line --instance-count %s "
                         + "--instance-index 0",
                 input, output, String.valueOf(instances));
-        return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched()).run(endpoint);
+        return TestJob.run(TransformJob.read(storage, options, Map.of(), Map.of()), endpoint);
     }
 
     private void put(boolean remote, String key, String text) throws IOException {

@@ -183,24 +183,6 @@ class JobRunnerTest {
     }
 
     @Test
-    void instancesShareTheObjectsAmongThem() throws Exception {
-        for (int i = 0; i < 40; i++) {
-            job.write("%d.txt".formatted(i), "word\n");
-        }
-        job.set("--instance-count 3");
-        long all = 0;
-        for (int i = 0; i < 3; i++) {
-            job.set("--instance-index %s", String.valueOf(i));
-            var report = run();
-            assertThat(report.tally().skipped()).as("nobody else's").isZero();
-            assertThat(report.tally().succeeded()).isPositive();
-            all += report.tally().succeeded();
-        }
-        assertThat(all).isEqualTo(40);
-        assertThat(outputs()).hasSize(40);
-    }
-
-    @Test
     @Tag("BAT-22")
     void aManifestNamesTheObjects() throws Exception {
         job.write("x", "one");

@@ -131,8 +131,7 @@ class PictureJobTest {
                 "--content-type application/x-image --accept application/jsonlines --max-concurrent-transforms 4");
         options.putAll(more);
         try (var storage = Impatient.storage(s3.endpoint())) {
-            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())
-                    .run(container.uri("/"));
+            return TestJob.run(TransformJob.read(storage, options, Map.of(), Map.of()), container.uri("/"));
         }
     }
 

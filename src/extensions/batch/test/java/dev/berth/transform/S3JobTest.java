@@ -14,10 +14,8 @@ import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TestThreads;
 import dev.berth.testing.TextHandler;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -32,7 +30,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -96,7 +93,6 @@ class S3JobTest {
             var text = lines.stream().map(line -> line + "\n").collect(Collectors.joining());
             var key = "%s%02d.txt".formatted(i % 10 == 0 ? "deep/er/" : "", i);
             s3.put(BUCKET, "in/" + key, text);
-            s3.put(BUCKET, "packed/" + key + ".gz", gzip(text));
             if (i != POISONED) {
                 EXPECTED.put(key, text.toUpperCase(Locale.ROOT));
             }
@@ -123,18 +119,10 @@ class S3JobTest {
     @Tag("BAT-21")
     void eachObjectThatCanBeDoneHasItsOutput() throws Exception {
         var report = run("plain", s3.endpoint());
-        isAsExpected(report, "13.txt");
-        assertThat(outputs("plain")).isEqualTo(named(".out"));
+        isAsExpected(report);
+        assertThat(outputs("plain")).isEqualTo(named());
         assertThat(s3.contentType(BUCKET, "plain/01.txt.out")).isEqualTo("text/plain");
         assertThat(s3.unfinishedUploads(BUCKET)).isEmpty();
-    }
-
-    @Test
-    @Tag("BAT-23")
-    void packedObjectsAreUnpacked() throws Exception {
-        options.putAll(JobFlags.of("--input s3://jobs/packed/ --compression-type Gzip"));
-        isAsExpected(run("unpacked", s3.endpoint()), "13.txt.gz");
-        assertThat(outputs("unpacked")).isEqualTo(named(".gz.out"));
     }
 
     @Test
@@ -227,7 +215,7 @@ class S3JobTest {
         var report = run("again", s3.endpoint());
         assertThat(report.tally().skipped()).isEqualTo(OBJECTS - 11);
         assertThat(report.tally().succeeded()).isEqualTo(10);
-        assertThat(outputs("again")).isEqualTo(named(".out"));
+        assertThat(outputs("again")).isEqualTo(named());
     }
 
     /// Outputs that must not be written, a token that expires, and an S3 that is away for good, each
@@ -427,17 +415,17 @@ class S3JobTest {
 
     private void isUndisturbed(String output, Function<Request, Fault> schedule) throws Exception {
         try (var proxy = new FaultyProxy(s3.endpoint(), schedule)) {
-            isAsExpected(run(output, proxy.endpoint()), "13.txt");
+            isAsExpected(run(output, proxy.endpoint()));
             assertThat(proxy.requests()).as("of which many failed").hasSizeGreaterThan(4 * OBJECTS);
         }
-        assertThat(outputs(output)).isEqualTo(named(".out"));
+        assertThat(outputs(output)).isEqualTo(named());
         assertThat(s3.unfinishedUploads(BUCKET)).isEmpty();
     }
 
-    private static void isAsExpected(JobReport report, String poisoned) {
+    private static void isAsExpected(JobReport report) {
         assertThat(report.problem()).isEmpty();
         assertThat(report.failures()).singleElement().satisfies(failure -> {
-            assertThat(failure.key()).isEqualTo(poisoned);
+            assertThat(failure.key()).isEqualTo("13.txt");
             assertThat(failure.failure()).startsWith("records 1 to 265: status 400: word: found poison");
         });
         assertThat(report)
@@ -454,22 +442,14 @@ class S3JobTest {
         return target.replaceAll("uploadId=[^&]*", "uploadId");
     }
 
-    private static Map<String, String> named(String end) {
+    private static Map<String, String> named() {
         return EXPECTED.entrySet().stream()
                 .collect(Collectors.toMap(
-                        entry -> entry.getKey() + end, Map.Entry::getValue, (one, _) -> one, TreeMap::new));
+                        entry -> entry.getKey() + ".out", Map.Entry::getValue, (one, _) -> one, TreeMap::new));
     }
 
     private static Map<String, String> outputs(String prefix) {
         return s3.texts(BUCKET, prefix + "/");
-    }
-
-    private static byte[] gzip(String text) throws IOException {
-        var packed = new ByteArrayOutputStream();
-        try (var gzip = new GZIPOutputStream(packed)) {
-            gzip.write(text.getBytes(StandardCharsets.UTF_8));
-        }
-        return packed.toByteArray();
     }
 
     private JobReport run(String output, URI endpoint) throws Exception {
@@ -479,8 +459,7 @@ class S3JobTest {
     private JobReport run(String output, URI endpoint, URI container) throws Exception {
         options.put(JobOption.OUTPUT, "s3://jobs/" + output);
         try (var storage = Impatient.storage(endpoint)) {
-            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())
-                    .run(container);
+            return TestJob.run(TransformJob.read(storage, options, Map.of(), Map.of()), container);
         }
     }
 }
