@@ -19,7 +19,8 @@ class HealthCommandTest {
     private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
 
     private int health(Map<String, String> environment, Map<String, String> flags) {
-        return HealthCommand.run(environment, flags, new PrintStream(printed, true, StandardCharsets.UTF_8));
+        var err = new PrintStream(printed, true, StandardCharsets.UTF_8);
+        return Commands.run(() -> HealthCommand.run(environment, flags), err);
     }
 
     private String printed() {

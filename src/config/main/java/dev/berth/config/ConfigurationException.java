@@ -7,7 +7,7 @@ public final class ConfigurationException extends RuntimeException {
 
     private final List<String> problems;
 
-    ConfigurationException(List<String> problems) {
+    public ConfigurationException(List<String> problems) {
         super(String.join(System.lineSeparator(), problems));
         this.problems = List.copyOf(problems);
     }

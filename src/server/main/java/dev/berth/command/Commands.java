@@ -3,17 +3,22 @@ package dev.berth.command;
 import static java.util.function.Function.identity;
 
 import com.sun.management.UnixOperatingSystemMXBean;
+import dev.berth.config.ConfigurationException;
 import dev.berth.config.ModelConfig;
 import dev.berth.config.Platform;
+import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.ServiceLoader;
-import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -48,13 +53,15 @@ public final class Commands {
             return new ServeCommand(environment, home, stop).run(flags);
         }
         if (args.length == 1 && args[0].equals(HealthCommand.NAME)) {
-            return HealthCommand.run(environment, Map.of(), System.err);
+            return run(() -> HealthCommand.run(environment, Map.of()), System.err);
         }
         var commands = ServiceLoader.load(Subcommand.class).stream()
                 .map(ServiceLoader.Provider::get)
-                .collect(Collectors.toMap(Subcommand::name, identity(), (a, _) -> a, TreeMap::new));
+                .collect(Collectors.toMap(Subcommand::spec, identity()));
         var serve = ServeCommand.spec().name(ServeCommand.NAME);
-        commands.forEach((name, command) -> serve.addSubcommand(name, command.spec()));
+        commands.keySet().stream()
+                .sorted(Comparator.comparing(CommandSpec::name))
+                .forEach(command -> serve.addSubcommand(command.name(), command));
         return new CommandLine(serve)
                 .setParameterExceptionHandler(Commands::explain)
                 .setExecutionStrategy(parsed -> {
@@ -67,9 +74,23 @@ public final class Commands {
                     }
                     stop.withdraw();
                     var command = parsed.subcommand();
-                    return commands.get(command.commandSpec().name()).run(environment, home, command);
+                    return run(() -> commands.get(command.commandSpec()).run(environment, home, command), System.err);
                 })
                 .execute(args);
+    }
+
+    /// Says why a command fails, one line for each problem.
+    static int run(Callable<Integer> command, PrintStream err) {
+        try {
+            return command.call();
+        } catch (ConfigurationException e) {
+            e.problems().forEach(err::println);
+            return ExitCode.USAGE;
+        } catch (Exception | Error e) {
+            StartException.of(e).getMessage().lines().forEach(err::println);
+            LoggerFactory.getLogger(Commands.class).debug("the command failed", e);
+            return ExitCode.SOFTWARE;
+        }
     }
 
     /// SageMaker runs the image with the argument `serve`; the launcher is that already.

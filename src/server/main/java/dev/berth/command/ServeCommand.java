@@ -58,7 +58,7 @@ final class ServeCommand {
     }
 
     static CommandSpec spec() {
-        var spec = ServeOptions.with(Configuration.SETTINGS);
+        var spec = ServeOptions.with(CommandSpec.create(), Configuration.SETTINGS);
         spec.usageMessage()
                 .customSynopsis("serve [option]...", "serve COMMAND [option]...")
                 .description(

@@ -32,9 +32,9 @@ public final class ServeOptions {
 
     private ServeOptions() {}
 
-    /// A command with those of the settings that have a flag.
-    public static CommandSpec with(List<? extends Setting<?>> settings) {
-        var spec = CommandSpec.create().mixinStandardHelpOptions(true).version("berth " + version());
+    /// Makes a command one that has those of the settings that have a flag.
+    public static CommandSpec with(CommandSpec spec, List<? extends Setting<?>> settings) {
+        spec.mixinStandardHelpOptions(true).version("berth " + version());
         add(settings, spec);
         spec.usageMessage().width(HELP_WIDTH).sortOptions(false);
         return spec;

@@ -12,10 +12,8 @@ import picocli.CommandLine.ParseResult;
 /// to read, and [#run] where this command was named. A plain `serve` does neither.
 public interface Subcommand {
 
-    /// What is written behind `serve`.
-    String name();
-
-    /// Its options and its help. An option that is wrong ends the process before [#run].
+    /// Its name, which is written behind `serve`, its options and its help. An option that is wrong ends the
+    /// process before [#run].
     CommandSpec spec();
 
     /// Runs the command to its end. A signal ends the process meanwhile.
@@ -23,7 +21,8 @@ public interface Subcommand {
     /// @param environment the variables of the process
     /// @param home the directory of the `serve` script
     /// @param parsed what was given behind the name
-    /// @return the exit code: 0, 1 where it failed, 2 where it was told something wrong; stderr says
-    ///   why. Nothing may be thrown
-    int run(Map<String, String> environment, Path home, ParseResult parsed);
+    /// @return the exit code: 0, 1 where it failed, 2 where it was told something wrong; stderr says why
+    /// @throws dev.berth.config.ConfigurationException where settings are wrong, for 2
+    /// @throws Exception why it failed, for 1. stderr gets what [StartException] makes of it
+    int run(Map<String, String> environment, Path home, ParseResult parsed) throws Exception;
 }

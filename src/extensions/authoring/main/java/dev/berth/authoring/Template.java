@@ -12,15 +12,15 @@ import java.util.List;
 import java.util.Locale;
 
 /// A model artifact to begin with: hooks with comments, a model where one is small enough, a
-/// request to try, and a test.
+/// request to try, and a test. The model of QA is that of the sample artifact.
 public enum Template {
-    QA("question answering with one hook changed", "sample.json"),
-    IMAGE("a TorchScript that is given images", "model.pt", "sample.png", "sample-response.json"),
-    TENSOR("a TorchScript that is given numbers", "model.pt", "sample.json", "sample-response.json"),
-    TEXT("texts in, a label out", "words.csv", "sample.json", "sample-response.json"),
-    PICTURE("a picture out", "sample.json"),
-    STREAMING("an answer that leaves part by part", "next.csv", "sample.json", "sample-response.json"),
-    RECOMMENDER("plain Java without a TorchScript", "films.csv", "sample.json", "sample-response.json");
+    QA("sample.json"),
+    IMAGE("model.pt", "sample.png", "sample-response.json"),
+    TENSOR("model.pt", "sample.json", "sample-response.json"),
+    TEXT("words.csv", "sample.json", "sample-response.json"),
+    PICTURE("sample.json"),
+    STREAMING("next.csv", "sample.json", "sample-response.json"),
+    RECOMMENDER("films.csv", "sample.json", "sample-response.json");
 
     /// What every template has.
     private static final List<String> COMMON = List.of("README.md", "code/Inference.java", "test/InferenceTest.java");
@@ -29,13 +29,9 @@ public enum Template {
     private static final List<String> OF_THE_SAMPLE =
             List.of("model.json", "model.pt", "tokenizer.json", "sample-response.json");
 
-    /// What it is, for people. The model of QA is that of the sample artifact.
-    final String says;
-
     private final List<String> files;
 
-    Template(String says, String... files) {
-        this.says = says;
+    Template(String... files) {
         this.files = List.of(files);
     }
 

@@ -60,13 +60,8 @@ public final class PackCommand implements Subcommand {
     }
 
     @Override
-    public String name() {
-        return "pack";
-    }
-
-    @Override
     public CommandSpec spec() {
-        var spec = CommandSpec.create().mixinStandardHelpOptions(true);
+        var spec = CommandSpec.create().name("pack").mixinStandardHelpOptions(true);
         spec.addOption(OptionSpec.builder("--output")
                 .type(Path.class)
                 .required(true)

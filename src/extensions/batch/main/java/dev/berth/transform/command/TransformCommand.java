@@ -67,13 +67,8 @@ public final class TransformCommand implements Subcommand {
             List.of(ModelConfig.MODEL_DIR, ServingConfig.TRAILING_NEWLINE, MonitoringConfig.LOG_FORMAT);
 
     @Override
-    public String name() {
-        return "transform";
-    }
-
-    @Override
     public CommandSpec spec() {
-        var spec = ServeOptions.with(List.of());
+        var spec = ServeOptions.with(CommandSpec.create().name("transform"), List.of());
         for (var option : JobOption.values()) {
             var meaning = FLAGS.getString(option.flag().substring(2));
             spec.addOption(option(
