@@ -40,7 +40,7 @@ class ConcurrencyDocTest {
 
     @Test
     void everyClassWithLocksIsNamed() {
-        assertNamed(LOCK, "SharedThreads", "Leftovers");
+        assertNamed(LOCK, "SharedThreads", "S3Connection");
     }
 
     @Test

@@ -103,8 +103,7 @@ public interface Location {
     /// [ObjectWriter#commit].
     ///
     /// Directories are made. What an earlier writer of the same object left when it was killed is
-    /// removed, so there must be one writer of an object at a time: one that still writes fails where
-    /// another begins.
+    /// removed, so there must be one writer of an object at a time: of two, one fails.
     ///
     /// @param contentType kept by S3 only
     ObjectWriter create(Optional<String> contentType);

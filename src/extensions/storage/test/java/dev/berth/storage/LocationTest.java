@@ -82,6 +82,26 @@ class LocationTest {
     }
 
     @ParameterizedTest
+    @CsvSource({
+        "s3://b, a/c, s3://b/a/c",
+        "s3://b/, a, s3://b/a",
+        "s3://my.bucket-1/out, a, s3://my.bucket-1/out/a",
+        "s3://b/out/, a//..%20, s3://b/out/a//..%20"
+    })
+    void aKeyIsResolvedBelowALocationInS3(String location, String key, String below) {
+        assertThat(storage.at(location).resolve(key)).hasToString(below);
+    }
+
+    @Test
+    void aKeyInS3HasAtMost1024Bytes() {
+        var prefix = storage.at("s3://b/out");
+        assertThat(prefix.resolve("ż".repeat(510))).hasToString("s3://b/out/" + "ż".repeat(510));
+        assertThatThrownBy(() -> prefix.resolve("ż".repeat(511)))
+                .isInstanceOf(StorageException.class)
+                .hasMessage("s3://b/out: found a key of 1026 bytes below it, expected at most 1024");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"", "/etc/passwd", "../a", "a/../../b", "a//b", "a/./b", "a/", "a\0b"})
     void aKeyThatCannotBeAFileOfItsOwnIsAnError(String key) {
         assertThatThrownBy(() -> storage.at("out").resolve(key))

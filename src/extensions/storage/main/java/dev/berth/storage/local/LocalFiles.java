@@ -23,8 +23,7 @@ public final class LocalFiles implements StoreKind {
 
     @Override
     public ObjectStore open(Function<String, Optional<String>> given) {
-        var leftovers = new Leftovers();
-        return text -> new LocalLocation(leftovers, path(text), text);
+        return text -> new LocalLocation(path(text), text);
     }
 
     private static Path path(String text) {

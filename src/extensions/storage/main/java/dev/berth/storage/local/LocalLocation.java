@@ -24,17 +24,15 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.UUID;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /// A file or a directory.
-public record LocalLocation(Leftovers leftovers, Path path, String text) implements Location {
-
-    /// One of a file system that texts do not name.
-    public LocalLocation(Path path, String text) {
-        this(new Leftovers(), path, text);
-    }
+///
+/// @param path of the default file system, unless a test has another one
+public record LocalLocation(Path path, String text) implements Location {
 
     @Override
     public LocalLocation resolve(String key) {
@@ -44,12 +42,12 @@ public record LocalLocation(Leftovers leftovers, Path path, String text) impleme
                         this, "found the key \"%s\", expected one whose parts can be names of files".formatted(key));
             }
         }
-        return new LocalLocation(leftovers, path.resolve(key), StoreKind.below(text, key));
+        return new LocalLocation(path.resolve(key), StoreKind.below(text, key));
     }
 
     @Override
     public boolean isListedIn(Location prefix) {
-        return prefix instanceof LocalLocation(var _, var directory, var _)
+        return prefix instanceof LocalLocation(var directory, var _)
                 && real(path).startsWith(real(directory));
     }
 
@@ -162,7 +160,7 @@ public record LocalLocation(Leftovers leftovers, Path path, String text) impleme
 
     @Override
     public ObjectWriter create(Optional<String> contentType) {
-        return LocalWriter.create(this, path.toAbsolutePath(), leftovers);
+        return LocalWriter.create(this, path.toAbsolutePath());
     }
 
     @Override
@@ -225,7 +223,7 @@ public record LocalLocation(Leftovers leftovers, Path path, String text) impleme
     /// written meanwhile is put back, unless yet another is there.
     @Override
     public boolean replace(String text, Marker found) {
-        var away = Leftovers.temporary(path);
+        var away = path.resolveSibling(".%s-%s".formatted(path.getFileName(), UUID.randomUUID()));
         try {
             Files.move(path, away, StandardCopyOption.ATOMIC_MOVE);
             if (Files.readString(away).equals(found.text())) {

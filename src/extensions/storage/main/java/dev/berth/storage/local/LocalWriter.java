@@ -8,33 +8,39 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.UUID;
 
-/// Writes a file under a temporary name beside its own, flushes it to the disk and renames it.
+/// Writes a file in a hidden directory beside its place, `.NAME.berth-part`, flushes it to the disk
+/// and renames it. What is in that directory before is of a writer that was killed, and is removed.
 final class LocalWriter extends ObjectWriter {
 
     private static final int BUFFER_BYTES = 1 << 16;
     private static final int MOST_TRIES = 10;
+
+    /// A file system takes 255 bytes.
+    private static final int LONGEST_NAME = 200;
 
     private final Path target;
     private final Path temporary;
     private final FileChannel file;
     private final OutputStream out;
 
-    private LocalWriter(Location location, Path target, Path temporary, FileChannel file) {
+    private LocalWriter(Location location, Path target, Path temporary) throws IOException {
         super(location);
         this.target = target;
         this.temporary = temporary;
-        this.file = file;
+        this.file = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         this.out = new BufferedOutputStream(Channels.newOutputStream(file), BUFFER_BYTES);
     }
 
     /// @param target absolute
-    static LocalWriter create(Location location, Path target, Leftovers leftovers) {
+    static LocalWriter create(Location location, Path target) {
         if (Files.isDirectory(target)) {
             throw StorageException.permanent(
                     location, "can't be written: found a directory, expected a file or nothing");
@@ -47,14 +53,7 @@ final class LocalWriter extends ObjectWriter {
         }
         for (int tries = 1; ; tries++) {
             try {
-                Files.createDirectories(target.getParent());
-                leftovers.remove(target);
-                var temporary = Leftovers.temporary(target);
-                return new LocalWriter(
-                        location,
-                        target,
-                        temporary,
-                        FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
+                return new LocalWriter(location, target, temporary(target));
             } catch (NoSuchFileException e) {
                 // Another process may have removed the directory while it was empty.
                 if (tries == MOST_TRIES) {
@@ -64,6 +63,20 @@ final class LocalWriter extends ObjectWriter {
                 throw LocalErrors.of(location, "written", e);
             }
         }
+    }
+
+    /// A new name in the directory of the target's writers, which has nothing else.
+    private static Path temporary(Path target) throws IOException {
+        var name = target.getFileName().toString();
+        var bytes = name.getBytes(StandardCharsets.UTF_8);
+        var label = bytes.length <= LONGEST_NAME ? name : UUID.nameUUIDFromBytes(bytes);
+        var directory = Files.createDirectories(target.resolveSibling(".%s.berth-part".formatted(label)));
+        try (var left = Files.newDirectoryStream(directory)) {
+            for (var file : left) {
+                Files.deleteIfExists(file);
+            }
+        }
+        return directory.resolve(UUID.randomUUID().toString());
     }
 
     @Override
@@ -88,6 +101,7 @@ final class LocalWriter extends ObjectWriter {
             throw LocalErrors.ofBytes(location, e);
         }
         flushDirectory();
+        removeDirectory();
     }
 
     @Override
@@ -98,14 +112,24 @@ final class LocalWriter extends ObjectWriter {
         } catch (IOException e) {
             throw LocalErrors.of(location, "removed", e);
         }
+        removeDirectory();
+    }
+
+    /// Another writer may have begun, which needs it.
+    private void removeDirectory() {
+        try {
+            Files.deleteIfExists(temporary.getParent());
+        } catch (IOException _) {
+            // As said above.
+        }
     }
 
     /// So that the new name outlives a loss of power. Not every file system can; the file itself is
     /// safe.
     private void flushDirectory() {
-        try (var directory = FileChannel.open(temporary.getParent(), StandardOpenOption.READ)) {
+        try (var directory = FileChannel.open(target.getParent(), StandardOpenOption.READ)) {
             directory.force(true);
-        } catch (IOException e) {
+        } catch (IOException _) {
             // As said above.
         }
     }

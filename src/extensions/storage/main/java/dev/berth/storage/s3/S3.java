@@ -1,13 +1,19 @@
 package dev.berth.storage.s3;
 
+import dev.berth.storage.Location;
 import dev.berth.storage.ObjectStore;
 import dev.berth.storage.StoreKind;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 
 /// S3, as `s3://bucket/key`. Its options are those of the AWS CLI.
 public final class S3 implements StoreKind {
+
+    private static final Pattern LOCATION =
+            Pattern.compile("s3://([A-Za-z0-9][A-Za-z0-9._-]*)(?:/(.*))?", Pattern.DOTALL);
 
     @Override
     public String scheme() {
@@ -35,6 +41,24 @@ public final class S3 implements StoreKind {
 
     /// Such a store.
     public static ObjectStore open(S3Options options) {
-        return new S3Store(new S3Connection(options, options.endpoint().isEmpty()));
+        return new Store(new S3Connection(options, options.endpoint().isEmpty()));
+    }
+
+    /// AWS's, or that of a server that speaks its protocol.
+    record Store(S3Connection connection) implements ObjectStore {
+
+        @Override
+        public Location at(String text) {
+            var matcher = LOCATION.matcher(text);
+            if (!matcher.matches()) {
+                throw StoreKind.wrong(text, "no name of a bucket");
+            }
+            return new S3Location(connection, matcher.group(1), Objects.requireNonNullElse(matcher.group(2), ""), text);
+        }
+
+        @Override
+        public void close() {
+            connection.close();
+        }
     }
 }

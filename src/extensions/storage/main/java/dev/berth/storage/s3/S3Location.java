@@ -7,6 +7,7 @@ import dev.berth.storage.ObjectWriter;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoreKind;
 import dev.berth.storage.StoredObject;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import software.amazon.awssdk.core.ResponseBytes;
@@ -116,7 +116,19 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
     @Override
     public void join(List<StoredObject> parts, Optional<String> contentType) {
         requireKey("written");
-        if (!new S3Join(upload(contentType), part -> ((S3Location) part.location()).address()).join(parts)) {
+        long all = parts.stream().mapToLong(StoredObject::size).sum();
+        try (var out = new S3Writer(this, upload(contentType))) {
+            for (var part : parts) {
+                out.append(part, ((S3Location) part.location()).address(), all);
+            }
+            out.commit();
+        } catch (IOException e) {
+            throw StorageException.retryable(this, "can't be joined: " + e.getMessage(), e);
+        } catch (StorageException e) {
+            // The server can't copy.
+            if (!(e.getCause() instanceof S3Exception answer) || answer.statusCode() != NOT_IMPLEMENTED) {
+                throw e;
+            }
             Location.super.join(parts, contentType);
         }
     }
@@ -141,6 +153,7 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
         var upload = upload(Optional.empty());
         upload.begin();
         upload.abort();
+        upload.endOthers();
     }
 
     @Override
@@ -179,46 +192,40 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
 
     @Override
     public boolean mark(String text) {
-        return put(text, PutObjectRequest.builder().ifNoneMatch("*"), Optional::isEmpty);
+        return put(text, Optional.empty());
     }
 
     @Override
     public boolean replace(String text, Marker found) {
-        return put(
-                text,
-                PutObjectRequest.builder().ifMatch(found.version()),
-                now -> now.filter(marker -> marker.version().equals(found.version()))
-                        .isPresent());
+        return put(text, Optional.of(found.version()));
     }
 
-    /// @param same whether what is there now is what has to be there
-    private boolean put(String text, PutObjectRequest.Builder conditional, Predicate<Optional<Marker>> same) {
+    /// @param version of what is there; nothing where there is nothing
+    private boolean put(String text, Optional<String> version) {
+        var request = PutObjectRequest.builder().bucket(bucket).key(key);
         return S3Errors.naming(this, () -> {
             try {
-                client().putObject(conditional.bucket(bucket).key(key).build(), RequestBody.fromString(text));
-                // A server may know conditions, and not look at them and write in one step.
-                return says(text);
+                client().putObject(
+                                version.map(request::ifMatch)
+                                        .orElseGet(() -> request.ifNoneMatch("*"))
+                                        .build(),
+                                RequestBody.fromString(text));
             } catch (S3Exception e) {
-                return switch (e.statusCode()) {
-                    // The answer to an earlier attempt may have been lost.
-                    case NOT_FOUND, CONFLICT, PRECONDITION_FAILED -> says(text);
-                    case NOT_IMPLEMENTED -> putAnyway(text, same);
+                switch (e.statusCode()) {
+                    case NOT_FOUND, CONFLICT, PRECONDITION_FAILED -> {
+                        // The answer to an earlier attempt may have been lost.
+                    }
+                    case NOT_IMPLEMENTED -> {
+                        if (marker().map(Marker::version).equals(version)) {
+                            client().putObject(put -> put.bucket(bucket).key(key), RequestBody.fromString(text));
+                        }
+                    }
                     default -> throw e;
-                };
+                }
             }
+            // A server may know conditions, and not look at them and write in one step.
+            return marker().filter(marker -> marker.text().equals(text)).isPresent();
         });
-    }
-
-    private boolean putAnyway(String text, Predicate<Optional<Marker>> same) {
-        if (!same.test(marker())) {
-            return false;
-        }
-        client().putObject(request -> request.bucket(bucket).key(key), RequestBody.fromString(text));
-        return says(text);
-    }
-
-    private boolean says(String text) {
-        return marker().filter(marker -> marker.text().equals(text)).isPresent();
     }
 
     private S3Client client() {
@@ -249,7 +256,7 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
     }
 
     /// As [StoredObject] says.
-    static String key(String prefix, String key) {
+    private static String key(String prefix, String key) {
         var rest = key.substring(prefix.length());
         if (prefix.isEmpty() || prefix.endsWith("/")) {
             return rest;

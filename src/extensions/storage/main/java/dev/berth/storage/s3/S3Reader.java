@@ -4,11 +4,8 @@ import dev.berth.storage.ObjectStream;
 import dev.berth.storage.StorageException;
 import java.io.EOFException;
 import java.io.IOException;
-import java.util.Objects;
 import software.amazon.awssdk.core.ResponseInputStream;
 import software.amazon.awssdk.core.exception.SdkException;
-import software.amazon.awssdk.retries.api.BackoffStrategy;
-import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /// Reads an object as one stream. Where the connection ends before the object does, it asks for the
@@ -18,16 +15,12 @@ final class S3Reader extends ObjectStream {
     /// Less than this between two losses, and they count as losses in a row.
     private static final int PROGRESS_BYTES = 1 << 16;
 
-    private final S3Client client;
+    private final S3Connection connection;
     private final S3Address object;
-    private final int attempts;
-    private final BackoffStrategy backoff;
     private final String version;
     private final long size;
 
-    /// Null between a loss and the next attempt.
     private ResponseInputStream<GetObjectResponse> body;
-
     private long position;
     private long lastLoss;
     private int losses;
@@ -35,11 +28,8 @@ final class S3Reader extends ObjectStream {
 
     /// @param from how many bytes of the object are left out
     S3Reader(S3Connection connection, S3Address object, long from) {
-        var retries = connection.retries();
-        this.client = connection.client();
+        this.connection = connection;
         this.object = object;
-        this.attempts = retries.attempts();
-        this.backoff = S3Connection.backoff(retries);
         this.position = from;
         this.body = rest(null);
         this.version = body.response().eTag();
@@ -59,7 +49,6 @@ final class S3Reader extends ObjectStream {
 
     @Override
     public int read(byte[] bytes, int offset, int length) {
-        Objects.checkFromIndexSize(offset, length, bytes.length);
         if (closed) {
             throw new IllegalStateException(object + ": found a stream that has been closed, expected an open one");
         }
@@ -67,25 +56,18 @@ final class S3Reader extends ObjectStream {
             return 0;
         }
         while (true) {
-            if (body == null) {
-                body = rest(version);
-                requireRange();
-            }
             try {
                 int count = body.read(bytes, offset, length);
-                if (count > 0) {
-                    position += count;
+                if (count >= 0 || position == size) {
+                    position += Math.max(0, count);
                     return count;
                 }
-                if (position == size) {
-                    return -1;
-                }
-                afterLoss(new EOFException("found the end"));
+                goOn(new EOFException("found the end"));
             } catch (IOException e) {
                 if (position == size) {
                     return -1;
                 }
-                afterLoss(e);
+                goOn(e);
             } catch (SdkException e) {
                 throw S3Errors.of(object, e);
             }
@@ -101,12 +83,11 @@ final class S3Reader extends ObjectStream {
     /// connection is kept for another object.
     @Override
     public void close() {
-        boolean isHeld = !closed && body != null;
         closed = true;
         try {
-            if (isHeld && position == size) {
+            if (position == size) {
                 body.close();
-            } else if (isHeld) {
+            } else {
                 body.abort();
             }
         } catch (IOException e) {
@@ -114,40 +95,38 @@ final class S3Reader extends ObjectStream {
         }
     }
 
-    private void afterLoss(IOException cause) {
+    /// Asks for the rest after a while.
+    private void goOn(IOException loss) {
         body.abort();
-        body = null;
-        if (position - lastLoss >= PROGRESS_BYTES) {
-            losses = 0;
-        }
+        losses = position - lastLoss >= PROGRESS_BYTES ? 1 : losses + 1;
         lastLoss = position;
-        losses++;
-        if (Thread.currentThread().isInterrupted()) {
-            throw StorageException.retryable(object, "interrupted", cause);
-        }
-        if (losses >= attempts) {
+        if (losses >= connection.retries().attempts()) {
             throw StorageException.retryable(
                     object,
                     "the connection was lost %d times, last after %d of %d bytes: %s"
-                            .formatted(losses, position, size, cause.getMessage()),
-                    cause);
+                            .formatted(losses, position, size, loss.getMessage()),
+                    loss);
         }
         try {
-            Thread.sleep(backoff.computeDelay(losses + 1));
+            Thread.sleep(S3Connection.backoff(connection.retries()).computeDelay(losses + 1));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw StorageException.retryable(object, "interrupted", e);
         }
+        body = rest(version);
+        requireRange();
     }
 
     /// @param version null: any
     private ResponseInputStream<GetObjectResponse> rest(String version) {
         return S3Errors.naming(
                 object,
-                () -> client.getObject(request -> request.bucket(object.bucket())
-                        .key(object.key())
-                        .ifMatch(version)
-                        .range(position == 0 ? null : "bytes=%d-".formatted(position))));
+                () -> connection
+                        .client()
+                        .getObject(request -> request.bucket(object.bucket())
+                                .key(object.key())
+                                .ifMatch(version)
+                                .range(position == 0 ? null : "bytes=%d-".formatted(position))));
     }
 
     /// Not every server knows ranges.

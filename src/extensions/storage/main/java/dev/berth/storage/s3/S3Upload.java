@@ -11,7 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.Semaphore;
+import java.util.function.IntFunction;
 import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
@@ -20,36 +20,34 @@ import software.amazon.awssdk.services.s3.model.EncodingType;
 import software.amazon.awssdk.services.s3.model.MultipartUpload;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/// The requests by which one object is written: one request, or an upload in parts, each of which
-/// is sent by a virtual thread of its own. For one thread.
+/// The requests by which one object is written: one request, or an upload in parts, which virtual
+/// threads send or have S3 copy. For one thread.
 final class S3Upload {
 
     private static final String ANY_TYPE = "application/octet-stream";
 
     /// S3 copies some 100 MB a second for one request.
-    private static final int COPIES = 8;
+    private static final int PARTS_AT_ONCE = 8;
 
     private final S3Client client;
     private final S3Address object;
-    private final Optional<String> contentType;
+    private final String contentType;
 
-    /// Whether parts travel with a CRC.
-    private final boolean checksums;
+    /// Parts travel with a CRC, where it is not null.
+    private final ChecksumAlgorithm checksum;
 
-    private final List<CompletedPart> arrived = new ArrayList<>();
-    private final List<Future<CompletedPart>> sending = new ArrayList<>();
-    private final Semaphore copies = new Semaphore(COPIES);
+    private final ExecutorService threads =
+            Executors.newFixedThreadPool(PARTS_AT_ONCE, Thread.ofVirtual().factory());
+    private final List<Future<CompletedPart>> parts = new ArrayList<>();
 
-    /// These are null until an upload in parts has begun.
+    /// Null until an upload in parts has begun.
     private String id;
-
-    private ExecutorService threads;
 
     S3Upload(S3Connection connection, S3Address object, Optional<String> contentType) {
         this.client = connection.client();
         this.object = object;
-        this.contentType = contentType;
-        this.checksums = connection.checksums();
+        this.contentType = contentType.orElse(ANY_TYPE);
+        this.checksum = connection.checksums() ? ChecksumAlgorithm.CRC32 : null;
     }
 
     /// Writes a whole object.
@@ -59,63 +57,68 @@ final class S3Upload {
                 () -> client.putObject(
                         request -> request.bucket(object.bucket())
                                 .key(object.key())
-                                .contentType(type()),
+                                .contentType(contentType),
                         body(whole)));
     }
 
     /// Begins an upload in parts.
-    ///
-    /// Then all others of this object are ended: of earlier runs that were killed, and of this call
-    /// where the answer to an attempt was lost.
     void begin() {
-        try {
-            beginBesideOthers();
-        } finally {
-            endOthers();
-        }
-    }
-
-    /// Begins an upload in parts, and leaves others of this object alone.
-    void beginBesideOthers() {
         id = S3Errors.writing(
                         object,
                         () -> client.createMultipartUpload(request -> request.bucket(object.bucket())
                                 .key(object.key())
-                                .contentType(type())
-                                .checksumAlgorithm(checksum())))
+                                .contentType(contentType)
+                                .checksumAlgorithm(checksum)))
                 .uploadId();
-        threads = Executors.newVirtualThreadPerTaskExecutor();
-    }
-
-    boolean hasBegun() {
-        return id != null;
     }
 
     /// Begins to send the next part, which must not change any more.
     void send(PartBuffer part) {
-        int number = arrived.size() + sending.size() + 1;
-        sending.add(threads.submit(() -> putPart(number, part)));
+        add(number -> S3Errors.writing(object, () -> {
+            var arrived = client.uploadPart(
+                    request -> request.bucket(object.bucket())
+                            .key(object.key())
+                            .uploadId(id)
+                            .partNumber(number)
+                            .checksumAlgorithm(checksum),
+                    body(part));
+            return completed(number, arrived.eTag(), arrived.checksumCRC32());
+        }));
     }
 
     /// Begins to have S3 copy the next part from another object.
     ///
     /// @param end the offset of the byte behind the last one
     void copy(S3Address source, long start, long end) {
-        int number = arrived.size() + sending.size() + 1;
-        sending.add(threads.submit(() -> {
-            copies.acquire();
-            try {
-                return copyPart(number, source, start, end);
-            } finally {
-                copies.release();
-            }
+        add(number -> S3Errors.naming(source, () -> {
+            var copied = client.uploadPartCopy(request -> request.sourceBucket(source.bucket())
+                            .sourceKey(source.key())
+                            .copySourceRange("bytes=%d-%d".formatted(start, end - 1))
+                            .destinationBucket(object.bucket())
+                            .destinationKey(object.key())
+                            .uploadId(id)
+                            .partNumber(number))
+                    .copyPartResult();
+            return completed(number, copied.eTag(), copied.checksumCRC32());
         }));
     }
 
+    private void add(IntFunction<CompletedPart> request) {
+        int number = parts.size() + 1;
+        parts.add(threads.submit(() -> request.apply(number)));
+    }
+
+    private static CompletedPart completed(int number, String tag, String checksum) {
+        return CompletedPart.builder()
+                .partNumber(number)
+                .eTag(tag)
+                .checksumCRC32(checksum)
+                .build();
+    }
+
     /// Waits until all parts have arrived that are on their way.
-    void awaitArrival() {
-        sending.forEach(part -> arrived.add(arrived(part)));
-        sending.clear();
+    List<CompletedPart> awaitArrival() {
+        return parts.stream().map(this::arrived).toList();
     }
 
     private CompletedPart arrived(Future<CompletedPart> part) {
@@ -132,45 +135,11 @@ final class S3Upload {
         }
     }
 
-    private CompletedPart putPart(int number, PartBuffer part) {
-        return S3Errors.writing(object, () -> {
-            var arrived = client.uploadPart(
-                    request -> request.bucket(object.bucket())
-                            .key(object.key())
-                            .uploadId(id)
-                            .partNumber(number)
-                            .checksumAlgorithm(checksum()),
-                    body(part));
-            return completed(number, arrived.eTag(), arrived.checksumCRC32());
-        });
-    }
-
-    private CompletedPart copyPart(int number, S3Address source, long start, long end) {
-        return S3Errors.naming(source, () -> {
-            var copied = client.uploadPartCopy(request -> request.sourceBucket(source.bucket())
-                            .sourceKey(source.key())
-                            .copySourceRange("bytes=%d-%d".formatted(start, end - 1))
-                            .destinationBucket(object.bucket())
-                            .destinationKey(object.key())
-                            .uploadId(id)
-                            .partNumber(number))
-                    .copyPartResult();
-            return completed(number, copied.eTag(), copied.checksumCRC32());
-        });
-    }
-
-    private static CompletedPart completed(int number, String tag, String checksum) {
-        return CompletedPart.builder()
-                .partNumber(number)
-                .eTag(tag)
-                .checksumCRC32(checksum)
-                .build();
-    }
-
-    /// Makes the object of its parts.
+    /// Makes the object of its parts. Then all other uploads of this object are ended: those of earlier
+    /// runs that were killed, those of others that write the same, and one of this call where the answer
+    /// to an attempt to begin it was lost.
     void complete() {
-        awaitArrival();
-        threads.close();
+        var arrived = awaitArrival();
         S3Errors.writing(object, () -> {
             try {
                 return client.completeMultipartUpload(request -> request.bucket(object.bucket())
@@ -178,16 +147,23 @@ final class S3Upload {
                         .uploadId(id)
                         .multipartUpload(upload -> upload.parts(arrived)));
             } catch (S3Exception e) {
-                if (S3Errors.isNoSuchUpload(e) && isThere()) {
+                if (S3Errors.isNoSuchUpload(e) && consistsOf(arrived)) {
                     return null;
                 }
                 throw e;
             }
         });
+        threads.shutdown();
+        endOthers();
     }
 
-    /// Ends the upload, and its parts with it.
+    /// Ends the upload, and its parts with it. Where the answer to an attempt to begin it was lost, it
+    /// is among the others.
     void abort() {
+        if (id == null) {
+            endOthers();
+            return;
+        }
         uninterrupted(() -> {
             // A part that arrives after the end would stay.
             threads.shutdownNow();
@@ -213,7 +189,7 @@ final class S3Upload {
 
     /// Whether the object consists of these parts: the answer to an earlier attempt to complete it
     /// was lost. Not known where the tag of one is no MD5, as with some encryptions.
-    private boolean isThere() {
+    private boolean consistsOf(List<CompletedPart> arrived) {
         var there = client.headObject(request -> request.bucket(object.bucket()).key(object.key()));
         try {
             var digest = MessageDigest.getInstance("MD5");
@@ -232,19 +208,19 @@ final class S3Upload {
     void endOthers() {
         uninterrupted(() -> {
             try {
-                var others = S3Errors.naming(
-                        object,
-                        () -> client
-                                .listMultipartUploadsPaginator(request -> request.bucket(object.bucket())
-                                        .prefix(object.key())
-                                        .encodingType(EncodingType.URL))
-                                .uploads()
-                                .stream()
-                                .filter(upload -> upload.key().equals(object.key()))
-                                .map(MultipartUpload::uploadId)
-                                .filter(other -> !other.equals(id))
-                                .toList());
-                others.forEach(this::end);
+                S3Errors.naming(
+                                object,
+                                () -> client
+                                        .listMultipartUploadsPaginator(request -> request.bucket(object.bucket())
+                                                .prefix(object.key())
+                                                .encodingType(EncodingType.URL))
+                                        .uploads()
+                                        .stream()
+                                        .filter(upload -> upload.key().equals(object.key()))
+                                        .map(MultipartUpload::uploadId)
+                                        .filter(other -> !other.equals(id))
+                                        .toList())
+                        .forEach(this::end);
             } catch (StorageException e) {
                 // As said above.
             }
@@ -264,16 +240,7 @@ final class S3Upload {
         }
     }
 
-    /// Null for none.
-    private ChecksumAlgorithm checksum() {
-        return checksums ? ChecksumAlgorithm.CRC32 : null;
-    }
-
     private static RequestBody body(PartBuffer part) {
         return RequestBody.fromContentProvider(part::open, part.size(), ANY_TYPE);
-    }
-
-    private String type() {
-        return contentType.orElse(ANY_TYPE);
     }
 }

@@ -3,12 +3,17 @@ package dev.berth.storage.s3;
 import dev.berth.storage.Location;
 import dev.berth.storage.ObjectWriter;
 import dev.berth.storage.StorageException;
+import dev.berth.storage.StoredObject;
+import java.io.IOException;
 
 /// Writes an object to S3: with one request where it fits in one part, else in parts, of which one
 /// is sent while the next is gathered. So there are never more than two in memory.
 ///
 /// Parts grow: 8 MiB for the first thousand, 16 for the second and so on to 1 GiB, so that small
 /// objects need little memory and the 10,000 parts that S3 takes reach to nearly 4 TiB.
+///
+/// Another process may write the same object at the same time. Neither ends the upload of the other
+/// before its own is complete, so one of them succeeds.
 final class S3Writer extends ObjectWriter {
 
     private static final int FIRST_PART_BYTES = 8 << 20;
@@ -16,10 +21,16 @@ final class S3Writer extends ObjectWriter {
     private static final int MOST_DOUBLINGS = 7;
     static final int MOST_PARTS = 10_000;
 
+    /// Of a part, unless it is the last.
+    private static final int LEAST_PART = 5 << 20;
+
+    private static final long MOST_COPIED_AT_ONCE = 256L << 20;
+
     private final S3Upload upload;
     private PartBuffer part = new PartBuffer();
+    private boolean isInParts;
 
-    /// From 1.
+    /// Of the part that is gathered, from 1.
     private int number = 1;
 
     S3Writer(Location location, S3Upload upload) {
@@ -37,6 +48,8 @@ final class S3Writer extends ObjectWriter {
         int taken = 0;
         while (taken < length) {
             if (part.size() == partBytes(number)) {
+                beginInParts();
+                upload.awaitArrival();
                 sendPart();
             }
             int count = Math.min(length - taken, partBytes(number) - part.size());
@@ -45,34 +58,62 @@ final class S3Writer extends ObjectWriter {
         }
     }
 
+    /// Appends an object that S3 copies. What is shorter than a part is read, and sent together with
+    /// what follows.
+    ///
+    /// @param source where the object is
+    /// @param all the bytes that there are in the end
+    void append(StoredObject object, S3Address source, long all) throws IOException {
+        long most = Math.max(MOST_COPIED_AT_ONCE, 2 * all / MOST_PARTS);
+        for (long at = 0, end; at < object.size(); at = end) {
+            if (part.size() == 0 && object.size() - at >= LEAST_PART) {
+                end = Math.min(object.size(), at + most);
+                beginInParts();
+                upload.copy(source, at, end);
+                continue;
+            }
+            end = Math.min(object.size(), at + LEAST_PART - part.size());
+            try (var in = object.location().open(at)) {
+                part.write(in.readNBytes((int) (end - at)));
+            }
+            if (part.size() == LEAST_PART) {
+                beginInParts();
+                sendPart();
+            }
+        }
+    }
+
     @Override
     protected void publish() {
-        if (!upload.hasBegun()) {
+        if (!isInParts) {
             upload.put(part);
-        } else {
-            upload.awaitArrival();
-            upload.send(part);
-            upload.complete();
+            return;
         }
+        if (part.size() > 0) {
+            sendPart();
+        }
+        upload.complete();
     }
 
     @Override
     protected void discard() {
-        if (upload.hasBegun()) {
+        if (isInParts) {
             upload.abort();
         }
     }
 
-    /// There is more to come.
+    private void beginInParts() {
+        if (!isInParts) {
+            isInParts = true;
+            upload.begin();
+        }
+    }
+
     private void sendPart() {
-        if (number == MOST_PARTS) {
+        if (number > MOST_PARTS) {
             throw StorageException.permanent(
                     location, "found more than %d parts, the last of 1 GiB".formatted(MOST_PARTS));
         }
-        if (!upload.hasBegun()) {
-            upload.begin();
-        }
-        upload.awaitArrival();
         upload.send(part);
         part = new PartBuffer();
         number++;

@@ -212,7 +212,8 @@ class LocalStorageTest {
         // Not even root may; the reason is another one where it is mounted to be read only.
         assertThatThrownBy(() -> storage.at("/sys/berth").create())
                 .isInstanceOf(StorageException.class)
-                .hasMessageMatching("/sys/berth: can't be written: (permission denied|Read-only file system)");
+                .hasMessageMatching(
+                        "/sys/berth: can't be written: (permission denied|Operation not permitted|Read-only file system)");
     }
 
     @Test

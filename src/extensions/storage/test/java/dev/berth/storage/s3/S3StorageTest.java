@@ -56,6 +56,7 @@ class S3StorageTest {
         assertThat(keys("s3://prefixes/in")).containsExactly("in-2/x", "in.csv", "a.csv", "b/c.csv");
         assertThat(keys("s3://prefixes/in/b/c.csv")).containsExactly("c.csv");
         assertThat(keys("s3://prefixes")).containsExactly("in-2/x", "in.csv", "in/a.csv", "in/b/c.csv", "other");
+        assertThat(keys("s3://prefixes/ot")).as("a prefix within a name").containsExactly("other");
         assertThat(keys("s3://prefixes/none")).isEmpty();
         try (var objects = storage.at("s3://prefixes/in/b").list()) {
             assertThat(objects).containsExactly(new StoredObject(storage.at("s3://prefixes/in/b/c.csv"), "c.csv", 10));
@@ -270,7 +271,7 @@ class S3StorageTest {
     @Test
     void partsMayTravelWithTheChecksumsThatAwsWants() throws IOException {
         server.createBucket("checksums");
-        try (var store = new S3Store(new S3Connection(Impatient.options(server.endpoint()), true))) {
+        try (var store = new S3.Store(new S3Connection(Impatient.options(server.endpoint()), true))) {
             for (int size : new int[] {0, 10, 20 << 20}) {
                 var location = store.at("s3://checksums/a" + size);
                 try (var writer = location.create(Optional.empty())) {
