@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /// What one instance does of an object: all of it, or with `--split-objects` a range of its bytes.
-/// Where a range's lines begin and end is for [LineRange] to say.
+/// Where a range's lines begin and end is for [LineReader] to say.
 ///
 /// Which ranges an object has follows from its size and the number of instances alone.
 ///

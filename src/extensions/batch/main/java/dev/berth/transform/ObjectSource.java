@@ -7,7 +7,6 @@ import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
-import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -55,9 +54,14 @@ record ObjectSource(Storage storage, Location input, boolean manifest, boolean g
     /// The lists of a manifest one behind the other, be they one list or several, or have a line for
     /// each of their elements.
     private Stream<StoredObject> named() {
-        var elements = values().stream()
-                .flatMap(value -> value.isArray() ? value.valueStream() : Stream.of(value))
-                .toList();
+        List<JsonNode> elements;
+        try (var in = input.open()) {
+            elements = JsonText.readAll(in.readAllBytes()).stream()
+                    .flatMap(value -> value.isArray() ? value.valueStream() : Stream.of(value))
+                    .toList();
+        } catch (IOException e) {
+            throw new TransformException("%s: found no manifest: %s".formatted(input, e.getMessage()), e);
+        }
         if (elements.isEmpty() || !elements.getFirst().path("prefix").isTextual()) {
             throw new TransformException(
                     "%s: found no manifest, expected [{\"prefix\": \"s3://…\"}, \"name\", …]".formatted(input));
@@ -79,14 +83,6 @@ record ObjectSource(Storage storage, Location input, boolean manifest, boolean g
         return objects.stream();
     }
 
-    private List<JsonNode> values() {
-        try (var in = input.open()) {
-            return JsonText.readAll(in.readAllBytes());
-        } catch (IOException e) {
-            throw new TransformException("%s: found no manifest: %s".formatted(input, e.getMessage()), e);
-        }
-    }
-
     /// What an object may have unpacked; one whose size is not known, or that is packed, may have
     /// anything.
     long mostBytes(StoredObject object) {
@@ -102,16 +98,12 @@ record ObjectSource(Storage storage, Location input, boolean manifest, boolean g
     ///
     /// @param read counts its bytes as they are stored
     InputStream open(ObjectRange range, LongAdder read) throws IOException {
-        return unpacked(counted(range.object().open(Math.max(0, range.start() - 1)), read));
-    }
-
-    private static InputStream counted(InputStream object, LongAdder read) {
-        return new FilterInputStream(object) {
+        var stored = range.object().open(Math.max(0, range.start() - 1));
+        return unpacked(new FilterInputStream(stored) {
             @Override
             public int read() throws IOException {
-                int value = in.read();
-                read.add(value < 0 ? 0 : 1);
-                return value;
+                var one = new byte[1];
+                return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
             }
 
             @Override
@@ -120,7 +112,7 @@ record ObjectSource(Storage storage, Location input, boolean manifest, boolean g
                 read.add(Math.max(0, count));
                 return count;
             }
-        };
+        });
     }
 
     /// How many newlines the first bytes of an object have. Reads at several places at once, because
@@ -130,7 +122,7 @@ record ObjectSource(Storage storage, Location input, boolean manifest, boolean g
                 Executors.newFixedThreadPool(COUNTED_AT_ONCE, Thread.ofVirtual().factory())) {
             var counts = LongStream.iterate(0, start -> start < bytes, start -> start + COUNTED_BYTES)
                     .mapToObj(start ->
-                            threads.submit(() -> newlines(object, start, Math.min(bytes, start + COUNTED_BYTES))))
+                            threads.submit(() -> newlines(object, start, (int) Math.min(COUNTED_BYTES, bytes - start))))
                     .toList();
             long newlines = 0;
             for (var count : counts) {
@@ -143,21 +135,13 @@ record ObjectSource(Storage storage, Location input, boolean manifest, boolean g
         }
     }
 
-    private long newlines(StoredObject object, long start, long end) throws IOException {
+    private long newlines(StoredObject object, long start, int bytes) throws IOException {
         try (var in = object.open(start)) {
-            var buffer = new byte[BUFFER];
             long newlines = 0;
-            long left = end - start;
-            while (left > 0) {
-                int count = in.read(buffer, 0, (int) Math.min(buffer.length, left));
-                if (count < 0) {
-                    throw new EOFException(
-                            "%s: found %d bytes, expected %d".formatted(object.location(), end - left, end));
+            for (int left = bytes; left > 0; left -= BUFFER) {
+                for (byte each : in.readNBytes(Math.min(BUFFER, left))) {
+                    newlines += each == '\n' ? 1 : 0;
                 }
-                for (int i = 0; i < count; i++) {
-                    newlines += buffer[i] == '\n' ? 1 : 0;
-                }
-                left -= count;
             }
             return newlines;
         }

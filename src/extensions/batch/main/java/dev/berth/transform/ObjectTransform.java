@@ -5,7 +5,6 @@ import dev.berth.memory.MemoryBudget;
 import dev.berth.storage.Location;
 import dev.berth.transform.checkpoint.Checkpoint;
 import dev.berth.transform.checkpoint.Checkpoints;
-import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.ArrayDeque;
@@ -109,7 +108,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
                 if (range.isWhole()) {
                     payloads = new MiniBatches(in, splitting, processing());
                 } else {
-                    var lines = new LineRange(new BufferedInputStream(in), range.start(), range.end(), newlines, most);
+                    var lines = new LineReader(in, range.start(), range.end(), newlines, most);
                     payloads = new MiniBatches(lines, lines.linesBefore(), splitting, processing());
                 }
                 return inTurn(output);

@@ -60,15 +60,14 @@ record SplitOutputs(TransformJob job) {
         var output = job.output(range.object());
         for (int tries = 1; ; tries++) {
             try {
+                // In this order. Parts are removed when the output is there.
                 var parts = parts(range);
-                if (output.exists()) {
-                    directory(range).deleteAll();
-                    return;
+                if (!output.exists()) {
+                    if (parts.size() < range.count()) {
+                        return;
+                    }
+                    output.join(parts, job.kind().outputType());
                 }
-                if (parts.size() < range.count()) {
-                    return;
-                }
-                output.join(parts, job.kind().outputType());
                 directory(range).deleteAll();
                 return;
             } catch (StorageException e) {

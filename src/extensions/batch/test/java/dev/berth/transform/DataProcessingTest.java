@@ -45,7 +45,7 @@ class DataProcessingTest {
                         + INPUT_FILTER + "64 characters, expected at most 63;"
                         + OUTPUT_FILTER + "\"id\" at offset 0 of \"id\", expected $ at the beginning",
                 LINES + "--input-filter $['a','b.c']|" + INPUT_FILTER
-                        + "\"'b.c']\" at offset 6 of \"$['a','b.c']\", expected a name without a path in it",
+                        + "\"['a','b.c']\" at offset 1 of \"$['a','b.c']\", expected .name, ['name'], [0], [1:] or [*]",
                 CSV + "--join-source Input --output-filter $.name|" + OUTPUT_FILTER + "\"$.name\"" + COLUMNS,
                 CSV + "--join-source Input --output-filter $['name']|" + OUTPUT_FILTER + "\"$['name']\"" + COLUMNS,
                 CSV + "--input-filter $[0].name|" + INPUT_FILTER + "\"$[0].name\"" + COLUMNS,

@@ -85,7 +85,7 @@ class LineRangeTest {
     }
 
     private static List<Line> whole(String text) throws IOException {
-        var reader = new LineReader(new ByteArrayInputStream(text.getBytes(UTF_8)), ANY_LENGTH, 0);
+        var reader = new LineReader(new ByteArrayInputStream(text.getBytes(UTF_8)), ANY_LENGTH);
         return lines(reader, 0);
     }
 
@@ -104,7 +104,7 @@ class LineRangeTest {
                 .chars()
                 .filter(c -> c == '\n')
                 .count();
-        var range = new LineRange(new ByteArrayInputStream(bytes, before, bytes.length), start, end, newlines, most);
+        var range = new LineReader(new ByteArrayInputStream(bytes, before, bytes.length), start, end, newlines, most);
         return lines(range, range.linesBefore());
     }
 

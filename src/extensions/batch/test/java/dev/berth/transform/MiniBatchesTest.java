@@ -12,87 +12,48 @@ import dev.berth.transform.Payload.MiniBatch;
 import dev.berth.transform.filter.JsonPathFilter;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class MiniBatchesTest {
 
-    private static final Optional<RecordProcessing> AS_THEY_ARE = Optional.empty();
-
-    @Test
-    void severalRecordsFillAPayloadAndOneIsAlone() throws IOException {
-        assertThat(bodies("a\nbb\nccc\ndd", multi(FramedSplit.LINE, 5))).containsExactly("a\nbb\n", "ccc\n", "dd");
-        assertThat(bodies("a\nbb\nccc\ndd", multi(FramedSplit.LINE, 6))).containsExactly("a\nbb\n", "ccc\ndd");
-        assertThat(bodies("a\nbb\nccc\nd", multi(FramedSplit.LINE, 100))).containsExactly("a\nbb\nccc\nd");
-        assertThat(bodies("a\nbb\nccc\nd", single(FramedSplit.LINE, 100))).containsExactly("a\n", "bb\n", "ccc\n", "d");
-    }
-
-    @Test
-    void payloadsKnowWhereTheirRecordsAre() throws IOException {
-        var batches = miniBatches("a\nbb\nccc\ndd", multi(FramedSplit.LINE, 5), AS_THEY_ARE);
-        assertThat(batches).extracting(MiniBatch::firstRecord).containsExactly(1L, 3L, 4L);
-        assertThat(batches).extracting(MiniBatch::records).containsExactly(2, 1, 1);
-        assertThat(miniBatches("a\nb\n", single(FramedSplit.LINE, 5), AS_THEY_ARE))
-                .extracting(MiniBatch::firstRecord)
-                .containsExactly(1L, 2L);
-    }
-
-    @Test
-    @Tag("BAT-19")
-    void twentyMebibytesOfCsvAreFourRequestsOfSix() throws IOException {
-        var row = IntStream.range(0, 20).mapToObj(Integer::toString).collect(Collectors.joining(",")) + "\n";
-        var object = new SyntheticObject(row.getBytes(UTF_8), 20L << 20);
-        var splitting = Splitting.ofMebibytes(FramedSplit.LINE, BatchStrategy.MULTI_RECORD, 6);
-        var batches = new MiniBatches(object, splitting, AS_THEY_ARE);
-        long bytes = 0;
-        int requests = 0;
-        for (var next = batches.next(); next.isPresent(); next = batches.next()) {
-            var body = ((MiniBatch) next.get()).body();
-            assertThat(body.length).isLessThanOrEqualTo(6 << 20);
-            bytes += body.length;
-            requests++;
-        }
-        assertThat(requests).isEqualTo(4);
-        assertThat(bytes).isEqualTo(20L << 20);
-    }
-
-    @Test
-    void aRecordThatFitsIntoNoPayloadIsRefused() {
-        for (var object : List.of("a\nbbbbb\n", "a\nbbbbbb")) {
-            assertThatThrownBy(() -> bodies(object, multi(FramedSplit.LINE, 5)))
-                    .isInstanceOf(BadInputException.class)
-                    .hasMessage("record 2: found more than 5 bytes, expected at most 5 in one record");
-        }
-        assertThatThrownBy(() -> bodies("abcdef", multi(FramedSplit.NONE, 5)))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage("record 1: found more than 5 bytes, expected at most 5 in one record");
-    }
-
+    /// What is sent of an object, `;` for a newline, and which record is the first of each request.
     @ParameterizedTest
-    @EnumSource(BatchStrategy.class)
-    void anEmptyObjectIsOneEmptyRequestWhereNothingIsSplit(BatchStrategy strategy) throws IOException {
-        assertThat(bodies("", new Splitting(FramedSplit.NONE, strategy, 6))).containsExactly("");
-        for (var splitType : List.of(FramedSplit.LINE, FramedSplit.RECORD_IO, FramedSplit.TF_RECORD)) {
-            assertThat(bodies("", new Splitting(splitType, strategy, 6))).isEmpty();
-            assertThat(payloads("", new Splitting(splitType, strategy, 0), AS_THEY_ARE))
-                    .isEmpty();
-        }
-    }
-
-    /// The batch strategy has no effect there.
-    @ParameterizedTest
-    @EnumSource(BatchStrategy.class)
-    void anUnsplitObjectIsOnePayload(BatchStrategy strategy) throws IOException {
-        assertThat(bodies("a\nb\n", new Splitting(FramedSplit.NONE, strategy, 6)))
-                .containsExactly("a\nb\n");
+    @CsvSource(
+            delimiter = '|',
+            nullValues = "none",
+            value = {
+                "a;bb;ccc;dd | LINE      | MULTI_RECORD  | 5   | a;bb; ccc; dd    | 1 3 4",
+                "a;bb;ccc;dd | LINE      | MULTI_RECORD  | 6   | a;bb; ccc;dd     | 1 3",
+                "a;bb;ccc;d  | LINE      | MULTI_RECORD  | 100 | a;bb;ccc;d       | 1",
+                "a;bb;ccc;d  | LINE      | SINGLE_RECORD | 100 | a; bb; ccc; d    | 1 2 3 4",
+                "a;bb;       | LINE      | SINGLE_RECORD | 0   | a; bb;           | 1 2",
+                "a;b;        | NONE      | MULTI_RECORD  | 6   | a;b;             | 1",
+                "a;b;        | NONE      | SINGLE_RECORD | 6   | a;b;             | 1",
+                "''          | NONE      | MULTI_RECORD  | 6   | ''               | 1",
+                "''          | NONE      | SINGLE_RECORD | 6   | ''               | 1",
+                "''          | LINE      | MULTI_RECORD  | 6   | none             | none",
+                "''          | LINE      | MULTI_RECORD  | 0   | none             | none",
+                "''          | RECORD_IO | SINGLE_RECORD | 6   | none             | none",
+                "''          | RECORD_IO | MULTI_RECORD  | 0   | none             | none",
+                "''          | TF_RECORD | MULTI_RECORD  | 6   | none             | none",
+            })
+    void recordsFillPayloads(
+            String object, FramedSplit type, BatchStrategy strategy, long most, String bodies, String firsts)
+            throws IOException {
+        var batches =
+                miniBatches(object.replace(';', '\n').getBytes(UTF_8), new Splitting(type, strategy, most), none());
+        assertThat(batches)
+                .extracting(batch -> new String(batch.body(), UTF_8).replace('\n', ';'))
+                .containsExactly(bodies == null ? new String[0] : bodies.split(" ", -1));
+        assertThat(batches)
+                .extracting(batch -> String.valueOf(batch.firstRecord()))
+                .containsExactly(firsts == null ? new String[0] : firsts.split(" "));
     }
 
     @Test
@@ -100,41 +61,27 @@ class MiniBatchesTest {
     @Tag("BAT-14")
     void framedRecordsAreSentFramedTogetherAndBareAlone() throws IOException {
         var records = List.of("abc".getBytes(UTF_8), new byte[0], "defgh".getBytes(UTF_8));
-        assertThat(sent(RecordIo.write(records), multi(FramedSplit.RECORD_IO, 1000)))
-                .containsExactly(RecordIo.write(records));
-        assertThat(sent(RecordIo.write(records), multi(FramedSplit.RECORD_IO, 20)))
+        var recordIo = RecordIo.write(records);
+        assertThat(sent(recordIo, multi(FramedSplit.RECORD_IO, 1000))).containsExactly(recordIo);
+        assertThat(sent(recordIo, multi(FramedSplit.RECORD_IO, 20)))
                 .containsExactly(RecordIo.write(records.subList(0, 2)), RecordIo.write(records.subList(2, 3)));
-        assertThat(sent(RecordIo.write(records), single(FramedSplit.RECORD_IO, 5)))
+        assertThat(sent(recordIo, new Splitting(FramedSplit.RECORD_IO, BatchStrategy.SINGLE_RECORD, 5)))
                 .containsExactlyElementsOf(records);
-        assertThat(sent(TfRecord.write(records), multi(FramedSplit.TF_RECORD, 1000)))
-                .containsExactly(TfRecord.write(records));
-        assertThat(sent(TfRecord.write(records), single(FramedSplit.TF_RECORD, 5)))
+        var tfRecord = TfRecord.write(records);
+        assertThat(sent(tfRecord, multi(FramedSplit.TF_RECORD, 1000))).containsExactly(tfRecord);
+        assertThat(sent(tfRecord, new Splitting(FramedSplit.TF_RECORD, BatchStrategy.SINGLE_RECORD, 5)))
                 .containsExactlyElementsOf(records);
     }
 
     @Test
-    void unlimitedPayloadsAreTheWholeObjectAsAStream() throws IOException {
-        for (var splitting :
-                List.of(multi(FramedSplit.LINE, 0), multi(FramedSplit.NONE, 0), single(FramedSplit.NONE, 0))) {
-            assertThat(streamed("a\nb\n", splitting)).isEqualTo("a\nb\n");
+    void anUnlimitedPayloadIsTheWholeObjectAndIsNotReadBeforeItIsSent() throws IOException {
+        for (var type : List.of(FramedSplit.LINE, FramedSplit.NONE, FramedSplit.RECORD_IO)) {
+            var object = new SyntheticObject("line\n".getBytes(UTF_8), 10L << 30);
+            var payloads = new MiniBatches(object, multi(type, 0), none());
+            assertThat(payloads.next()).get().isInstanceOf(Payload.WholeObject.class);
+            assertThat(payloads.next()).isEmpty();
+            assertThat(object.bytesRead()).isLessThanOrEqualTo(64 * 1024);
         }
-        assertThat(streamed("", multi(FramedSplit.NONE, 0))).isEmpty();
-        var framed = RecordIo.write(List.of(new byte[3], new byte[9]));
-        assertThat(streamed(new String(framed, UTF_8), multi(FramedSplit.RECORD_IO, 0)))
-                .isEqualTo(new String(framed, UTF_8));
-    }
-
-    @Test
-    void anUnlimitedStreamIsNotReadBeforeItIsSent() throws IOException {
-        var object = new SyntheticObject("line\n".getBytes(UTF_8), 10L << 30);
-        var payload = new MiniBatches(object, multi(FramedSplit.LINE, 0), AS_THEY_ARE).next();
-        assertThat(payload).get().isInstanceOf(Payload.WholeObject.class);
-        assertThat(object.bytesRead()).isLessThanOrEqualTo(64 * 1024);
-    }
-
-    @Test
-    void unlimitedSingleRecordsAreAlone() throws IOException {
-        assertThat(bodies("a\nbb\n", single(FramedSplit.LINE, 0))).containsExactly("a\n", "bb\n");
     }
 
     /// They have to be in memory, so they have the largest limit that the API knows.
@@ -149,52 +96,42 @@ class MiniBatchesTest {
         assertThat(batches.next()).isEmpty();
     }
 
-    @Test
+    /// What is kept for the join counts too: else a filter that leaves little would gather any number of
+    /// records.
+    @ParameterizedTest
+    @CsvSource({"true, 2, 'a,1111;b,1111;'", "false, 1, 'a;b;c;'"})
     @Tag("JOIN-04")
-    void filteredPayloadsKeepWhatTheirAnswersAreJoinedWith() throws IOException {
-        var batches = miniBatches("id,2,3\r\nno,4,5", multi(FramedSplit.LINE, 100), processing("$[1:]", true));
-        assertThat(batches).hasSize(1);
-        assertThat(batches.getFirst().body()).asString(UTF_8).isEqualTo("2,3\r\n4,5");
-        assertThat(batches.getFirst().input()).asString(UTF_8).isEqualTo("id,2,3\r\nno,4,5");
+    void filteredPayloadsKeepWhatTheirAnswersAreJoinedWith(boolean isJoined, int requests, String input)
+            throws IOException {
+        var batches = miniBatches(
+                "a,1111\nb,1111\nc,1111\n".getBytes(UTF_8), multi(FramedSplit.LINE, 14), processing("$[0]", isJoined));
+        assertThat(batches).hasSize(requests);
+        assertThat(new String(batches.getFirst().input(), UTF_8)).isEqualTo(input.replace(';', '\n'));
     }
 
-    @Test
-    void filteredPayloadsThatAreNotJoinedKeepNothing() throws IOException {
-        var batches = miniBatches("id,2,3\nno,4,5", multi(FramedSplit.LINE, 14), processing("$[1:]", false));
-        assertThat(batches).hasSize(1);
-        assertThat(batches.getFirst().input()).isSameAs(batches.getFirst().body());
-    }
-
-    /// Else a filter that leaves little would gather any number of records to be joined.
-    @Test
-    void whatIsKeptForTheJoinCountsToo() throws IOException {
-        var object = "a,1111\nb,1111\nc,1111\n";
-        assertThat(miniBatches(object, multi(FramedSplit.LINE, 14), processing("$[0]", true)))
-                .hasSize(2);
-        assertThat(miniBatches(object, multi(FramedSplit.LINE, 14), processing("$[0]", false)))
-                .hasSize(1);
-    }
-
-    @Test
-    void whatAFilterMakesTooLongIsRefused() {
-        assertThatThrownBy(() -> miniBatches("abc,d\n", multi(FramedSplit.LINE, 6), processing("$[0,0]", false)))
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "abc,d;  | $[0,0] | record 1: found 8 bytes after InputFilter, expected at most 6 in one record",
+                "a,b;a;  | $[1]   | record 2, InputFilter $[1]: found a list of 1, expected a list with the index 1",
+                "a;bcdefgh | $    | record 2: found more than 6 bytes, expected at most 6 in one record",
+            })
+    void whatCannotBeSentNamesItsRecord(String object, String filter, String message) {
+        assertThatThrownBy(() -> miniBatches(
+                        object.replace(";", "\n").getBytes(UTF_8),
+                        multi(FramedSplit.LINE, 6),
+                        processing(filter, false)))
                 .isInstanceOf(BadInputException.class)
-                .hasMessage("record 1: found 8 bytes after InputFilter, expected at most 6 in one record");
+                .hasMessage(message);
     }
 
-    @Test
-    void whatAFilterRefusesNamesTheRecord() {
-        assertThatThrownBy(() -> miniBatches("a,b\na\n", multi(FramedSplit.LINE, 6), processing("$[1]", false)))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage("record 2, InputFilter $[1]: found a list of 1, expected a list with the index 1");
+    private static Splitting multi(SplitType type, long most) {
+        return new Splitting(type, BatchStrategy.MULTI_RECORD, most);
     }
 
-    private static Splitting multi(SplitType splitType, long maxPayload) {
-        return new Splitting(splitType, BatchStrategy.MULTI_RECORD, maxPayload);
-    }
-
-    private static Splitting single(SplitType splitType, long maxPayload) {
-        return new Splitting(splitType, BatchStrategy.SINGLE_RECORD, maxPayload);
+    private static Optional<RecordProcessing> none() {
+        return Optional.empty();
     }
 
     private static Optional<RecordProcessing> processing(String inputFilter, boolean joinsInput) {
@@ -207,46 +144,20 @@ class MiniBatchesTest {
                 false));
     }
 
-    private static List<String> bodies(String object, Splitting splitting) throws IOException {
-        return miniBatches(object, splitting, AS_THEY_ARE).stream()
-                .map(batch -> new String(batch.body(), UTF_8))
+    private static List<byte[]> sent(byte[] object, Splitting splitting) throws IOException {
+        return miniBatches(object, splitting, none()).stream()
+                .map(MiniBatch::body)
                 .toList();
-    }
-
-    private static String streamed(String object, Splitting splitting) throws IOException {
-        var payloads = payloads(object, splitting, AS_THEY_ARE);
-        assertThat(payloads).hasSize(1);
-        try (var body = ((Payload.WholeObject) payloads.getFirst()).body()) {
-            return new String(body.readAllBytes(), UTF_8);
-        }
     }
 
     private static List<MiniBatch> miniBatches(
-            String object, Splitting splitting, Optional<RecordProcessing> processing) throws IOException {
-        return payloads(object, splitting, processing).stream()
-                .map(MiniBatch.class::cast)
-                .toList();
-    }
-
-    private static List<byte[]> sent(byte[] object, Splitting splitting) throws IOException {
-        return payloads(new ByteArrayInputStream(object), splitting, AS_THEY_ARE).stream()
-                .map(payload -> ((MiniBatch) payload).body())
-                .toList();
-    }
-
-    private static List<Payload> payloads(String object, Splitting splitting, Optional<RecordProcessing> processing)
-            throws IOException {
-        return payloads(new ByteArrayInputStream(object.getBytes(UTF_8)), splitting, processing);
-    }
-
-    private static List<Payload> payloads(
-            InputStream object, Splitting splitting, Optional<RecordProcessing> processing) throws IOException {
-        var batches = new MiniBatches(object, splitting, processing);
-        var payloads = new ArrayList<Payload>();
+            byte[] object, Splitting splitting, Optional<RecordProcessing> processing) throws IOException {
+        var batches = new MiniBatches(new ByteArrayInputStream(object), splitting, processing);
+        var all = new ArrayList<MiniBatch>();
         for (var payload = batches.next(); payload.isPresent(); payload = batches.next()) {
-            payloads.add(payload.get());
+            all.add((MiniBatch) payload.get());
         }
         assertThat(batches.next()).isEmpty();
-        return payloads;
+        return all;
     }
 }

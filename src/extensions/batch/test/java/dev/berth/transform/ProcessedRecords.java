@@ -9,14 +9,9 @@ import java.util.Set;
 final class ProcessedRecords {
 
     static final String CSV = "text/csv";
-    static final String JSON = "application/json";
     static final String JSON_LINES = "application/jsonlines";
 
     private ProcessedRecords() {}
-
-    static String joined(String type, SplitType splitType, String input, String answer) {
-        return output(processing(type, splitType, "$", "Input", "$"), input, answer);
-    }
 
     static String output(RecordProcessing processing, String input, String answer) {
         return output(processing, 1, input, answer);

@@ -1,56 +1,26 @@
 package dev.berth.transform;
 
 import static dev.berth.transform.ProcessedRecords.CSV;
-import static dev.berth.transform.ProcessedRecords.JSON;
 import static dev.berth.transform.ProcessedRecords.JSON_LINES;
-import static dev.berth.transform.ProcessedRecords.joined;
 import static dev.berth.transform.ProcessedRecords.output;
 import static dev.berth.transform.ProcessedRecords.processing;
 import static dev.berth.transform.ProcessedRecords.sent;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.testing.DamagedBytes;
+import dev.berth.transform.Payload.MiniBatch;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// From the record to the container, and from the answer to the output.
+/// From the record to the container, and from the answer to the output. In rows, `;` is a newline, and `~` the
+/// return before one.
 class RecordProcessingTest {
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "{\"key\":1}|{\"label\":1}|{\"key\":1,\"SageMakerOutput\":{\"label\":1}}",
-                "{\"key\":1}|0.5|{\"key\":1,\"SageMakerOutput\":0.5}",
-                "{}|null|{\"SageMakerOutput\":null}",
-                "{\"SageMakerOutput\":0,\"key\":1}|2|{\"SageMakerOutput\":2,\"key\":1}",
-            })
-    @Tag("JOIN-01")
-    void objectsGetTheirAnswerAsAMember(String input, String answer, String output) {
-        assertThat(joined(JSON, FramedSplit.NONE, input, answer)).isEqualTo(output);
-        assertThat(joined(JSON_LINES, FramedSplit.LINE, input + "\n", answer + "\n"))
-                .isEqualTo(output);
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "[1,2]|{\"label\":1}|{\"SageMakerInput\":[1,2],\"SageMakerOutput\":{\"label\":1}}",
-                "\"text\"|[0.5]|{\"SageMakerInput\":\"text\",\"SageMakerOutput\":[0.5]}",
-                "null|true|{\"SageMakerInput\":null,\"SageMakerOutput\":true}",
-                "1.0|1|{\"SageMakerInput\":1.0,\"SageMakerOutput\":1}",
-            })
-    @Tag("JOIN-02")
-    void otherJsonBecomesAMemberBesideItsAnswer(String input, String answer, String output) {
-        assertThat(joined(JSON, FramedSplit.NONE, input, answer)).isEqualTo(output);
-    }
 
     @ParameterizedTest
     @CsvSource(
@@ -58,42 +28,63 @@ class RecordProcessingTest {
             quoteCharacter = '`',
             ignoreLeadingAndTrailingWhitespace = false,
             value = {
-                "1,2,3|1|1,2,3,1",
-                "1.0,1e5, x |0.10,b|1.0,1e5, x ,0.10,b",
-                "\"a,b\",\"say \"\"hi\"\"\",\"\"|\"c,d\"|\"a,b\",\"say \"\"hi\"\"\",\"\",\"c,d\"",
-                ",,|,|,,,,",
-                "a\"b, \"c|é|a\"b, \"c,é",
+                // Objects get their answer as a member.
+                "application/jsonlines|LINE|{\"key\":1};|{\"label\":1};|{\"key\":1,\"SageMakerOutput\":{\"label\":1}}",
+                "application/json|NONE|{\"key\":1}|0.5|{\"key\":1,\"SageMakerOutput\":0.5}",
+                "application/json|NONE|{}|null|{\"SageMakerOutput\":null}",
+                "application/json|NONE|{\"SageMakerOutput\":0,\"key\":1}|2|{\"SageMakerOutput\":2,\"key\":1}",
+                // Another value becomes a member beside its answer.
+                "application/json|NONE|[1,2]|{\"label\":1}|{\"SageMakerInput\":[1,2],\"SageMakerOutput\":{\"label\":1}}",
+                "application/json|NONE|\"text\"|[0.5]|{\"SageMakerInput\":\"text\",\"SageMakerOutput\":[0.5]}",
+                "application/json|NONE|null|true|{\"SageMakerInput\":null,\"SageMakerOutput\":true}",
+                "application/json|NONE|1.0|1|{\"SageMakerInput\":1.0,\"SageMakerOutput\":1}",
+                // Rows are followed by the columns of their answer.
+                "text/csv|LINE|1,2,3~;|1~;|1,2,3,1",
+                "text/csv|LINE|1.0,1e5, x |0.10,b|1.0,1e5, x ,0.10,b",
+                "text/csv|LINE|\"a,b\",\"say \"\"hi\"\"\",\"\"|\"c,d\"|\"a,b\",\"say \"\"hi\"\"\",\"\",\"c,d\"",
+                "text/csv|LINE|,,|,|,,,,",
+                "text/csv|LINE|a\"b, \"c|é|a\"b, \"c,é",
+                // Each record has its own answer, whatever the newlines are.
+                "text/csv|LINE|1,2~;3,4~;5,6|a;b;c;|1,2,a;3,4,b;5,6,c",
+                "text/csv|LINE|1;2;|\"a;b\";c;|1,\"a;b\";2,c",
+                "application/json|LINE|{\"k\":1};{\"k\":2};|1;2|{\"k\":1,\"SageMakerOutput\":1};{\"k\":2,\"SageMakerOutput\":2}",
+                "application/jsonlines|NONE|{\"f\":1};{\"f\":2};|3;4;|{\"f\":1,\"SageMakerOutput\":3};{\"f\":2,\"SageMakerOutput\":4}",
+                // The answer to one record alone may have several lines.
+                "application/json|LINE|{\"k\":1};|{;  \"label\": 1.50;};|{\"k\":1,\"SageMakerOutput\":{\"label\":1.50}}",
+                "application/json|NONE|{;\"k\":1};|{;  \"label\": 1.50;};|{\"k\":1,\"SageMakerOutput\":{\"label\":1.50}}",
+                // A byte order mark is no part of the first record.
+                "application/jsonlines|LINE|\uFEFF{\"k\":1};|\uFEFF1|{\"k\":1,\"SageMakerOutput\":1}",
             })
+    @Tag("JOIN-01")
+    @Tag("JOIN-02")
     @Tag("JOIN-03")
-    void rowsAreFollowedByTheColumnsOfTheirAnswer(String input, String answer, String output) {
-        assertThat(joined(CSV, FramedSplit.LINE, input + "\n", answer)).isEqualTo(output);
-        assertThat(joined(CSV, FramedSplit.LINE, input + "\r\n", answer + "\r\n"))
-                .isEqualTo(output);
+    void answersAreJoinedWithTheirRecords(String type, FramedSplit split, String input, String answer, String output) {
+        var processing = processing(type, split, "$", "Input", "$");
+        assertThat(output(processing, newlines(input), newlines(answer))).isEqualTo(newlines(output));
     }
 
-    @Test
+    /// What the container gets, and what is written.
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "text/csv|$[1:]|Input|$[0,-1]|id,2,3;|2,3;|9;|id,9",
+                "text/csv|$|Input|$[0,5:]|a,b,c,d,e,f,g;|a,b,c,d,e,f,g;|h|a,f,g,h",
+                "text/csv|$|None|$[0]|not\"read;|not\"read;|a,0.9;|a",
+                "text/csv|$[-1]|None|$|1,\"a,\"\"b\"\"\"~;|\"a,\"\"b\"\"\"~;|x|x",
+                "text/csv|$[-1]|None|$|1,2|2|x|x",
+                "application/jsonlines|$|None|$.label|1;2;|1;2;|{\"label\":\"a\"};{\"label\":\"b\"}|\"a\";\"b\"",
+                "application/jsonlines|$.features|Input|$['id','SageMakerOutput']|{\"id\":7,\"features\":[1.0,2]};|[1.0,2];|{\"label\":1};|{\"id\":7,\"SageMakerOutput\":{\"label\":1}}",
+            })
     @Tag("JOIN-04")
-    void theJoinIsWithTheUnfilteredInput() {
-        var processing = processing(CSV, FramedSplit.LINE, "$[1:]", "Input", "$[0,-1]");
-        assertThat(sent(processing, "id,2,3\n")).isEqualTo("2,3\n");
-        assertThat(processing.joinsUnfilteredInput()).isTrue();
-        assertThat(output(processing, "id,2,3\n", "9\n")).isEqualTo("id,9");
-    }
-
-    @Test
     @Tag("JOIN-05")
-    void membersOfTheJoinAreChosenByName() {
-        var processing = processing(JSON_LINES, FramedSplit.LINE, "$.features", "Input", "$['id','SageMakerOutput']");
-        assertThat(sent(processing, "{\"id\":7,\"features\":[1.0,2]}\n")).isEqualTo("[1.0,2]\n");
-        assertThat(output(processing, "{\"id\":7,\"features\":[1.0,2]}\n", "{\"label\":1}\n"))
-                .isEqualTo("{\"id\":7,\"SageMakerOutput\":{\"label\":1}}");
-    }
-
-    @Test
     @Tag("JOIN-06")
-    void columnsOfTheJoinAreChosenByIndex() {
-        var processing = processing(CSV, FramedSplit.LINE, "$", "Input", "$[0,5:]");
-        assertThat(output(processing, "a,b,c,d,e,f,g\n", "h")).isEqualTo("a,f,g,h");
+    void recordsAndAnswersAreFiltered(
+            String type, String in, String join, String out, String record, String sent, String answer, String output) {
+        var processing = processing(type, FramedSplit.LINE, in, join, out);
+        assertThat(sent(processing, newlines(record))).isEqualTo(newlines(sent));
+        assertThat(output(processing, newlines(record), newlines(answer))).isEqualTo(newlines(output));
     }
 
     @Test
@@ -109,74 +100,92 @@ class RecordProcessingTest {
     }
 
     @Test
-    void filteredRecordsKeepTheirOwnNewlines() {
-        var processing = processing(CSV, FramedSplit.LINE, "$[-1]", "None", "$");
-        assertThat(sent(processing, "1,2\n")).isEqualTo("2\n");
-        assertThat(sent(processing, "1,2\r\n")).isEqualTo("2\r\n");
-        assertThat(sent(processing, "1,2")).isEqualTo("2");
-        assertThat(sent(processing, "1,\"a,\"\"b\"\"\"\n")).isEqualTo("\"a,\"\"b\"\"\"\n");
-    }
-
-    @Test
-    void withoutFiltersAndJoinTheBytesAreLeftAsTheyAre() {
+    void withoutAFilterTheBytesAreLeftAsTheyAre() {
         var bytes = new byte[] {(byte) 0xff, '\n'};
-        var onInput = processing(CSV, FramedSplit.LINE, "$[0]", "None", "$");
-        assertThat(onInput.joinsUnfilteredInput()).isFalse();
-        assertThat(onInput.changesAnswers()).isFalse();
-        var onOutput = processing(CSV, FramedSplit.LINE, "$", "Input", "$");
-        assertThat(onOutput.joinsUnfilteredInput()).isFalse();
-        assertThat(onOutput.filterInput(bytes, 1)).isSameAs(bytes);
+        assertThat(processing(CSV, FramedSplit.LINE, "$", "Input", "$").filterInput(bytes, 1))
+                .isSameAs(bytes);
+        assertThat(processing(CSV, FramedSplit.LINE, "$[0]", "None", "$").changesAnswers())
+                .isFalse();
     }
 
-    @Test
-    void answersAloneAreFilteredWhereNothingIsJoined() {
-        var names = processing(JSON_LINES, FramedSplit.LINE, "$", "None", "$.label");
-        assertThat(output(names, "1\n2\n", "{\"label\":\"a\"}\n{\"label\":\"b\"}"))
-                .isEqualTo("\"a\"\n\"b\"");
-        var columns = processing(CSV, FramedSplit.LINE, "$", "None", "$[0]");
-        assertThat(output(columns, "not\"read\n", "a,0.9\n")).isEqualTo("a");
-    }
-
-    @Test
-    void eachRecordOfAPayloadIsJoinedWithItsOwnAnswer() {
-        assertThat(joined(CSV, FramedSplit.LINE, "1,2\r\n3,4\r\n5,6", "a\nb\nc\n"))
-                .isEqualTo("1,2,a\n3,4,b\n5,6,c");
-        assertThat(joined(JSON, FramedSplit.LINE, "{\"k\":1}\n{\"k\":2}\n", "1\n2"))
-                .isEqualTo("{\"k\":1,\"SageMakerOutput\":1}\n{\"k\":2,\"SageMakerOutput\":2}");
-    }
-
-    /// A whole JSON value may stand on several lines; JSON Lines may not.
-    @Test
-    void theAnswerToOneRecordAloneMayHaveSeveralLines() {
-        var answer = "{\n  \"label\": 1.50\n}\n";
-        assertThat(joined(JSON, FramedSplit.LINE, "{\"k\":1}\n", answer))
-                .isEqualTo("{\"k\":1,\"SageMakerOutput\":{\"label\":1.50}}");
-        assertThat(joined(JSON, FramedSplit.NONE, "{\n\"k\":1}\n", answer))
-                .isEqualTo("{\"k\":1,\"SageMakerOutput\":{\"label\":1.50}}");
-        assertThatThrownBy(() -> joined(JSON_LINES, FramedSplit.LINE, "{\"k\":1}\n", answer))
+    /// The first record is the 11th of its object.
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "text/csv|$[0,3]|a,b;c,d;|1,2;3;|record 12, OutputFilter $[0,3]: found a list of 3, expected a list with the index 3",
+                "text/csv|$|1;2;3;|a|answer to the records 11 to 13: found 1 line, expected 3, one for each record",
+                "text/csv|$|1;2;3;|a;b;|answer to the records 11 to 13: found 2 lines, expected 3, one for each record",
+                "text/csv|$|1;2;3;|a;b;c;;|answer to the records 11 to 13: found 4 lines, expected 3, one for each record",
+                "text/csv|$|1;2;3;|``|answer to the records 11 to 13: found 0 lines, expected 3, one for each record",
+                "text/csv|$|1,2;;3,4|a;b;c|record 12: found a blank line, expected a row of CSV",
+                "text/csv|$|1,2;3,4|a; ;|answer to record 12: found a blank line, expected a row of CSV",
+                "text/csv|$|1,\"2;3,4|a;b|record 11: column 2: found \"\"2\", expected a second quote at its end",
+                "text/csv|$|1,2|\"a\"b|answer to record 11: column 1: found \"b\" behind the second quote, expected a comma",
+                "application/jsonlines|$|1;;2|1;2;3|record 12: found nothing, expected a JSON value",
+                "application/jsonlines|$|1;2|1;ERROR|answer to record 12: not JSON at column 1: found 'ERROR', expected a value",
+                "application/jsonlines|$|1|NaN|answer to record 11: not JSON at column 4: found 'NaN', expected a value",
+                "application/jsonlines|$|1|1 2|answer to record 11: found a second JSON value at column 3, expected one",
+                "application/jsonlines|$|1;|{;};|answer to record 11: found 2 lines, expected 1, one for each record",
+            })
+    @Tag("JOIN-07")
+    void whatCannotBeJoinedNamesTheRecord(String type, String filter, String input, String answer, String message) {
+        var processing = processing(type, FramedSplit.LINE, "$", "Input", filter);
+        assertThatThrownBy(() -> output(processing, 11, newlines(input), newlines(answer)))
                 .isInstanceOf(BadInputException.class)
-                .hasMessage("answer to record 1: found 3 lines, expected 1, one for each record");
+                .hasMessage(message);
     }
 
-    @Test
-    void unsplitJsonLinesAreJoinedLineByLine() {
-        var processing = processing(JSON_LINES, FramedSplit.NONE, "$.f", "Input", "$");
-        assertThat(sent(processing, "{\"f\":1}\n{\"f\":2}\n")).isEqualTo("1\n2\n");
-        assertThat(output(processing, "{\"f\":1}\n{\"f\":2}\n", "3\n4\n"))
-                .isEqualTo("{\"f\":1,\"SageMakerOutput\":3}\n{\"f\":2,\"SageMakerOutput\":4}");
-        assertThatThrownBy(() -> sent(processing, "{\"f\":1}\n{\"g\":2}\n"))
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "text/csv|LINE|$[3]|a,b,c;|record 1, InputFilter $[3]: found a list of 3, expected a list with the index 3",
+                "application/json|NONE|$.a|``|record 1: found nothing, expected a JSON value",
+                "application/jsonlines|NONE|$.f|{\"f\":1};{\"g\":2};|record 2, InputFilter $.f: found an object, expected an object with the member \"f\"",
+            })
+    @Tag("JOIN-07")
+    void whatCannotBeSentNamesTheRecord(String type, FramedSplit split, String filter, String record, String message) {
+        var processing = processing(type, split, filter, "None", "$");
+        assertThatThrownBy(() -> sent(processing, newlines(record)))
                 .isInstanceOf(BadInputException.class)
-                .hasMessage("record 2, InputFilter $.f: found an object, expected an object with the member \"f\"");
+                .hasMessage(message);
     }
 
     @Test
-    void aByteOrderMarkIsNoPartOfTheFirstRecord() {
-        assertThat(joined(JSON_LINES, FramedSplit.LINE, "\uFEFF{\"k\":1}\n", "\uFEFF1"))
-                .isEqualTo("{\"k\":1,\"SageMakerOutput\":1}");
+    void whatIsNoTextIsRefused() {
+        var processing = processing(CSV, FramedSplit.LINE, "$[0]", "Input", "$");
+        var bad = new byte[] {'a', (byte) 0xff, '\n'};
+        var good = "a\n".getBytes(UTF_8);
+        assertThatThrownBy(() -> processing.filterInput(bad, 3))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("record 3: found the byte 0xff at offset 1, expected UTF-8 text");
+        assertThatThrownBy(() -> processing.output(new MiniBatch(3, 1, good, good), bad))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("answer to the records from 3 on: found the byte 0xff at offset 1, expected UTF-8 text");
     }
 
     @Test
-    void aRowOfAnAnswerMayHaveLineBreaksInQuotes() {
-        assertThat(joined(CSV, FramedSplit.LINE, "1\n2\n", "\"a\nb\"\nc\n")).isEqualTo("1,\"a\nb\"\n2,c");
+    void damagedRecordsAndAnswersAreReadOrRefused() {
+        var json = processing(JSON_LINES, FramedSplit.LINE, "$.f[0,1:]", "Input", "$['f','SageMakerOutput']");
+        var records = "{\"f\":[1.5,\"é\\ud83d\\n\",{\"a\":null}],\"b\":true}\n{\"f\":[1e5,2,[]]}\n";
+        fuzz(json, records, "{\"l\":[1,-0.0]}\n\"x\"\n");
+        var csv = processing(CSV, FramedSplit.LINE, "$[1:]", "Input", "$[0,-1]");
+        fuzz(csv, "a,\"b,\"\"c\"\"\",é\r\n1,,2\n", "0.5,\"x\"\n1\n");
+    }
+
+    private static void fuzz(RecordProcessing processing, String records, String answer) {
+        var good = records.getBytes(UTF_8);
+        DamagedBytes.areReadOrRefused(good, bytes -> processing.filterInput(bytes, 1));
+        DamagedBytes.areReadOrRefused(
+                good, bytes -> processing.output(new MiniBatch(1, 2, bytes, bytes), answer.getBytes(UTF_8)));
+        DamagedBytes.areReadOrRefused(
+                answer.getBytes(UTF_8), bytes -> processing.output(new MiniBatch(1, 2, good, good), bytes));
+    }
+
+    private static String newlines(String row) {
+        return row.replace('~', '\r').replace(';', '\n');
     }
 }
