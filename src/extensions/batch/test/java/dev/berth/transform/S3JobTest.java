@@ -167,9 +167,11 @@ class S3JobTest {
                 new Fault.Answer(500, "InternalError"),
                 new Fault.CutRequest(0),
                 new Fault.CutRequest(1000),
+                new Fault.CutRequest(100_000),
                 new Fault.LoseAnswer(),
                 new Fault.CutAnswer(0),
-                new Fault.CutAnswer(1000));
+                new Fault.CutAnswer(1000),
+                new Fault.CutAnswer(100_000));
     }
 
     @ParameterizedTest

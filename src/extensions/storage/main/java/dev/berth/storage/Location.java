@@ -102,8 +102,9 @@ public interface Location {
     /// Begins an object, which appears, and takes the place of one that was there, with
     /// [ObjectWriter#commit].
     ///
-    /// Directories are made. What an earlier writer of the same object left when it was killed is
-    /// removed, so there must be one writer of an object at a time: of two, one fails.
+    /// Directories are made. With the commit, what other writers of the same object have left is
+    /// removed, killed ones or not, so there must be one writer of an object at a time: of two that
+    /// write, the slower one fails.
     ///
     /// @param contentType kept by S3 only
     ObjectWriter create(Optional<String> contentType);

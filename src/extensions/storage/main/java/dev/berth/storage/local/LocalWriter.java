@@ -9,6 +9,7 @@ import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -17,7 +18,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 
 /// Writes a file in a hidden directory beside its place, `.NAME.berth-part`, flushes it to the disk
-/// and renames it. What is in that directory before is of a writer that was killed, and is removed.
+/// and renames it. What else is in that directory then is of writers that were killed or are slower,
+/// and is removed: so one of several that write the same succeeds.
 final class LocalWriter extends ObjectWriter {
 
     private static final int BUFFER_BYTES = 1 << 16;
@@ -65,18 +67,13 @@ final class LocalWriter extends ObjectWriter {
         }
     }
 
-    /// A new name in the directory of the target's writers, which has nothing else.
+    /// A new name in the directory of the target's writers.
     private static Path temporary(Path target) throws IOException {
         var name = target.getFileName().toString();
         var bytes = name.getBytes(StandardCharsets.UTF_8);
         var label = bytes.length <= LONGEST_NAME ? name : UUID.nameUUIDFromBytes(bytes);
-        var directory = Files.createDirectories(target.resolveSibling(".%s.berth-part".formatted(label)));
-        try (var left = Files.newDirectoryStream(directory)) {
-            for (var file : left) {
-                Files.deleteIfExists(file);
-            }
-        }
-        return directory.resolve(UUID.randomUUID().toString());
+        return Files.createDirectories(target.resolveSibling(".%s.berth-part".formatted(label)))
+                .resolve(UUID.randomUUID().toString());
     }
 
     @Override
@@ -96,11 +93,23 @@ final class LocalWriter extends ObjectWriter {
             file.close();
             Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
         } catch (NoSuchFileException e) {
-            throw StorageException.permanent(location, "can't be written: another writer of it has begun meanwhile", e);
+            throw StorageException.permanent(location, "can't be written: another writer of it was faster", e);
         } catch (IOException e) {
             throw LocalErrors.ofBytes(location, e);
         }
         flushDirectory();
+        removeOthers();
+    }
+
+    /// What can't be removed is for the next writer to remove.
+    private void removeOthers() {
+        try (var left = Files.newDirectoryStream(temporary.getParent())) {
+            for (var file : left) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException | DirectoryIteratorException _) {
+            // As said above.
+        }
         removeDirectory();
     }
 

@@ -76,22 +76,18 @@ final class S3Errors {
     }
 
     private static StorageException answered(Object object, AwsServiceException e) {
-        if (isNoSuchBucket(e)) {
-            return StorageException.ofStore(object, "no such bucket", e);
-        }
-        if (code(e).equals("NoSuchKey")) {
-            return StorageException.permanent(object, "no such object", e);
-        }
-        if (e.statusCode() == HttpURLConnection.HTTP_PRECON_FAILED) {
-            return StorageException.permanent(object, "changed while it was read", e);
-        }
-        if (isPassing(e)) {
-            return StorageException.retryable(object, refusal(e), e);
-        }
         boolean isOfKeys = e.statusCode() == HttpURLConnection.HTTP_BAD_REQUEST || isDenied(e.statusCode());
-        return isOfKeys && OF_ALL_KEYS.matcher(code(e)).matches()
-                ? StorageException.ofStore(object, refusal(e), e)
-                : StorageException.permanent(object, refusal(e), e);
+        return switch (code(e)) {
+            case "NoSuchBucket" -> StorageException.ofStore(object, "no such bucket", e);
+            case "NoSuchKey" -> StorageException.permanent(object, "no such object", e);
+            case String _
+            when e.statusCode() == HttpURLConnection.HTTP_PRECON_FAILED ->
+                StorageException.permanent(object, "changed while it was read", e);
+            case String _ when isPassing(e) -> StorageException.retryable(object, refusal(e), e);
+            case String code
+            when isOfKeys && OF_ALL_KEYS.matcher(code).matches() -> StorageException.ofStore(object, refusal(e), e);
+            case String _ -> StorageException.permanent(object, refusal(e), e);
+        };
     }
 
     private static String refusal(AwsServiceException e) {

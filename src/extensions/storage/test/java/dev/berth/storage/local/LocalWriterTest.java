@@ -86,7 +86,7 @@ class LocalWriterTest {
         // It was alive after all.
         assertThatThrownBy(killed::commit)
                 .isInstanceOf(StorageException.class)
-                .hasMessageEndingWith("a: can't be written: another writer of it has begun meanwhile");
+                .hasMessageEndingWith("a: can't be written: another writer of it was faster");
         killed.close();
         assertThat(location("a").open()).hasContent("whole");
     }

@@ -10,21 +10,16 @@ import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.FaultyProxy.Request;
 import dev.berth.testing.S3Server;
-import dev.berth.testing.TestThreads;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Random;
 import java.util.function.Function;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /// An S3 that throttles, fails, and loses connections, between a real client and a real server.
 class S3FaultsTest {
@@ -46,58 +41,6 @@ class S3FaultsTest {
     @AfterAll
     static void stop() throws Exception {
         server.close();
-    }
-
-    /// What may happen to the first attempts of every request. All of it is survived.
-    static Stream<Fault> faults() {
-        return Stream.of(
-                Fault.slowDown(),
-                new Fault.Answer(500, "InternalError"),
-                new Fault.CutRequest(0),
-                new Fault.CutRequest(100_000),
-                new Fault.LoseAnswer(),
-                new Fault.CutAnswer(0),
-                new Fault.CutAnswer(100),
-                new Fault.CutAnswer(100_000));
-    }
-
-    @ParameterizedTest
-    @Tag("slow")
-    @MethodSource("faults")
-    void whatIsWrittenThroughAFaultyConnectionIsWhole(Fault fault) throws IOException {
-        try (var proxy = twice(fault);
-                var storage = storage(proxy)) {
-            for (int size : new int[] {0, 1000, BYTES.length}) {
-                write(storage.at(OBJECT), size);
-                assertThat(server.bytes(BUCKET, "object")).isEqualTo(Arrays.copyOf(BYTES, size));
-            }
-        }
-        assertThat(server.unfinishedUploads(BUCKET)).isEmpty();
-    }
-
-    @ParameterizedTest
-    @Tag("slow")
-    @MethodSource("faults")
-    void whatIsReadThroughAFaultyConnectionIsWhole(Fault fault) throws IOException {
-        try (var proxy = twice(fault);
-                var storage = storage(proxy);
-                var in = storage.at(LARGE).open()) {
-            assertThat(in.readAllBytes()).isEqualTo(BYTES);
-        }
-    }
-
-    @ParameterizedTest
-    @MethodSource("faults")
-    void whatIsListedThroughAFaultyConnectionIsWhole(Fault fault) throws IOException {
-        var keys = IntStream.range(0, 1500).mapToObj("list/%04d"::formatted).toList();
-        keys.forEach(key -> server.put(BUCKET, key, "x"));
-        try (var proxy = twice(fault);
-                var storage = storage(proxy);
-                var objects = storage.at("s3://faults/list").list()) {
-            assertThat(objects.map(object -> "list/" + object.key())).containsExactlyElementsOf(keys);
-            assertThat(storage.at("s3://faults/list/0000").size()).hasValue(1);
-            assertThat(storage.at("s3://faults/none").size()).isEmpty();
-        }
     }
 
     @Test
@@ -164,43 +107,6 @@ class S3FaultsTest {
             write(storage.at(OBJECT), 9 << 20);
         }
         assertThat(server.bytes(BUCKET, "object")).isEqualTo(Arrays.copyOf(BYTES, 9 << 20));
-    }
-
-    @Test
-    void manyObjectsAreCopiedAtOnceThroughEveryFault() throws Exception {
-        var keys = IntStream.range(0, 40).mapToObj("copy/in/%02d"::formatted).toList();
-        keys.forEach(key ->
-                server.put(BUCKET, key, Arrays.copyOfRange(BYTES, key.hashCode() & 0xff, key.hashCode() & 0xfffff)));
-        var faults = faults().toList();
-        Function<Request, Fault> schedule = request -> {
-            int chosen = Math.floorMod(new Random(request.hashCode()).nextInt(), 2 * faults.size());
-            return chosen < faults.size() && request.attempt() < 4 ? faults.get(chosen) : new Fault.Pass();
-        };
-        try (var proxy = proxy(schedule);
-                var storage = storage(proxy);
-                var threads = new TestThreads();
-                var objects = storage.at("s3://faults/copy/in/").list()) {
-            var copies = objects.map(object -> threads.submit(() -> {
-                        try (var in = object.location().open();
-                                var out = storage.at("s3://faults/copy/out")
-                                        .resolve(object.key())
-                                        .create()) {
-                            in.transferTo(out);
-                            out.commit();
-                        }
-                        return object.key();
-                    }))
-                    .toList();
-            for (var copy : copies) {
-                assertThat(server.bytes(BUCKET, "copy/out/" + copy.get()))
-                        .isEqualTo(server.bytes(BUCKET, "copy/in/" + copy.get()));
-            }
-            assertThat(copies).hasSameSizeAs(keys);
-        }
-    }
-
-    private static FaultyProxy twice(Fault fault) throws IOException {
-        return proxy(request -> request.attempt() <= 2 ? fault : new Fault.Pass());
     }
 
     private static FaultyProxy proxy(Function<Request, Fault> schedule) throws IOException {

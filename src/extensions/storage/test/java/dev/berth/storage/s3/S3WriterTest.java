@@ -22,6 +22,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class S3WriterTest {
 
@@ -132,28 +134,17 @@ class S3WriterTest {
         assertThat(server.keys(BUCKET)).isEmpty();
     }
 
-    @Test
-    void afterAnUploadThatCannotBeBegunNothingIsLeft() throws IOException {
-        try (var proxy = proxy(request -> request.method().equals("POST") ? new Fault.LoseAnswer() : new Fault.Pass());
+    /// By the request that is never answered: the one that begins the upload, or the one that ends it.
+    @ParameterizedTest
+    @ValueSource(strings = {"uploads", "uploadId"})
+    void anUploadThatIsNeverBegunOrEndedIsAnErrorAndLeavesNothing(String query) throws IOException {
+        try (var proxy = proxy(request -> isPost(request, query) ? new Fault.LoseAnswer() : new Fault.Pass());
                 var storage = storage(proxy);
                 var writer = storage.at(OBJECT).create()) {
-            assertThatThrownBy(() -> writeTo(writer, 9))
-                    .isInstanceOf(StorageException.class)
-                    .hasMessageStartingWith("s3://bucket/out/object: the connection failed: ");
-        }
-        assertThat(server.unfinishedUploads(BUCKET)).isEmpty();
-    }
-
-    @Test
-    void anUploadWhoseEndIsNeverAnsweredIsAnErrorAndLeavesNoParts() throws IOException {
-        try (var proxy = proxy(request -> request.target().contains("uploadId")
-                                && request.method().equals("POST")
-                        ? new Fault.LoseAnswer()
-                        : new Fault.Pass());
-                var storage = storage(proxy);
-                var writer = storage.at(OBJECT).create()) {
-            writeTo(writer, 9);
-            assertThatThrownBy(writer::commit)
+            assertThatThrownBy(() -> {
+                        writeTo(writer, 9);
+                        writer.commit();
+                    })
                     .isInstanceOfSatisfying(
                             StorageException.class,
                             e -> assertThat(e.isRetryable()).isTrue());
@@ -162,16 +153,18 @@ class S3WriterTest {
     }
 
     @Test
-    void anErrorInAnAnswerThatSays200IsSeen() throws IOException {
-        try (var proxy = proxy(request -> request.target().contains("uploadId")
-                                && request.method().equals("POST")
-                                && request.attempt() == 1
+    void anErrorInAnAnswerThatSays200IsSeenAndUploadsNeedNotBeListed() throws IOException {
+        try (var proxy = proxy(request -> isPost(request, "uploadId") && request.attempt() == 1
                         ? new Fault.Answer(200, "InternalError")
-                        : new Fault.Pass());
+                        : request.method().equals("GET") ? new Fault.Answer(403, "AccessDenied") : new Fault.Pass());
                 var storage = storage(proxy)) {
             write(storage, 9);
         }
         assertThat(server.bytes(BUCKET, "out/object")).hasSize(9 << 20);
+    }
+
+    private static boolean isPost(Request request, String query) {
+        return request.method().equals("POST") && request.target().contains(query);
     }
 
     @Test
@@ -191,16 +184,6 @@ class S3WriterTest {
             killed.close();
             other.close();
         }
-    }
-
-    @Test
-    void whoMayNotListUploadsMayWrite() throws IOException {
-        try (var proxy = proxy(request ->
-                        request.method().equals("GET") ? new Fault.Answer(403, "AccessDenied") : new Fault.Pass());
-                var storage = storage(proxy)) {
-            write(storage, 9);
-        }
-        assertThat(server.bytes(BUCKET, "out/object")).hasSize(9 << 20);
     }
 
     @Test
