@@ -5,10 +5,8 @@ import dev.berth.hooks.BadInputException;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 
 /// Forms the payloads of one object, in order. For one thread; the stream is the caller's to close.
@@ -24,7 +22,7 @@ final class MiniBatches {
 
     private final InputStream object;
     private final Splitting splitting;
-    private final Optional<RecordProcessing> processing;
+    private final Records job;
     private final RecordReader reader;
     private final boolean isStreamed;
     private boolean isStarted;
@@ -37,21 +35,16 @@ final class MiniBatches {
     ///
     /// @param endsBatch see [RecordReader#endsBatch]
     /// @param rejection why it is not sent
-    private record Sent(byte[] input, byte[] body, boolean endsBatch, Optional<String> rejection) {
-        boolean isBlank() {
-            return rejection.isEmpty() && LineReader.isBlank(body);
-        }
-    }
+    private record Sent(byte[] input, byte[] body, boolean endsBatch, Optional<String> rejection) {}
 
-    /// @param processing nothing where records and answers are left as they are
-    MiniBatches(InputStream object, Splitting splitting, Optional<RecordProcessing> processing) {
+    MiniBatches(InputStream object, Splitting splitting, Records job) {
         // The reader takes its bytes from the same buffer.
         this.object = new BufferedInputStream(object);
         this.reader = splitting.open(this.object);
         this.splitting = splitting;
-        this.processing = processing;
+        this.job = job;
         this.isStreamed = splitting.isUnlimited()
-                && processing.isEmpty()
+                && job.processing().isEmpty()
                 && (!splitting.splitType().isSplit() || splitting.isMultiRecord());
     }
 
@@ -59,12 +52,12 @@ final class MiniBatches {
     /// object, in which nothing is unlimited.
     ///
     /// @param recordsBefore how many the object has before these
-    MiniBatches(RecordReader reader, long recordsBefore, Splitting splitting, Optional<RecordProcessing> processing) {
+    MiniBatches(RecordReader reader, long recordsBefore, Splitting splitting, Records job) {
         this.object = InputStream.nullInputStream();
         this.reader = reader;
         this.records = recordsBefore;
         this.splitting = splitting;
-        this.processing = processing;
+        this.job = job;
         this.isStreamed = false;
     }
 
@@ -122,19 +115,14 @@ final class MiniBatches {
         next.ifPresent(waiting::addFirst);
         if (splitting.splitType().areLines()) {
             // At the end of a body a blank line would not count. At the end of a range it does.
-            while (batch.size() > 1 && batch.getLast().isBlank()) {
+            while (batch.size() > 1 && LineReader.isBlank(batch.getLast().body)) {
                 waiting.addFirst(batch.removeLast());
             }
         }
-        long first = number(batch.size());
-        var body = concatenated(batch.stream().map(Sent::body).toList());
-        var input = keepsInput() ? concatenated(batch.stream().map(Sent::input).toList()) : body;
-        return Optional.of(new Payload.MiniBatch(first, batch.size(), body, input));
-    }
-
-    /// The number of the first of so many records that were taken last.
-    private long number(int taken) {
-        return records - waiting.size() - taken + 1;
+        return Optional.of(new Payload.MiniBatch(
+                records - waiting.size() - batch.size() + 1,
+                batch.stream().map(Sent::body).toList(),
+                batch.stream().map(Sent::input).toList()));
     }
 
     private Optional<Sent> take() throws IOException {
@@ -150,9 +138,12 @@ final class MiniBatches {
         var input = record.get();
         byte[] body;
         try {
-            body = processing.isPresent() ? processing.get().filterInput(input, records) : input;
+            if (job.keepsBadRecords() && LineReader.isBlank(input)) {
+                throw new BadInputException("line %d: found a blank line, expected a record".formatted(records));
+            }
+            body = job.processing().isPresent() ? job.processing().get().filterInput(input, records) : input;
         } catch (BadInputException e) {
-            if (!processing.get().keepsBadRecords()) {
+            if (!job.keepsBadRecords()) {
                 throw e;
             }
             return Optional.of(new Sent(input, new byte[0], reader.endsBatch(), Optional.of(e.getMessage())));
@@ -161,22 +152,9 @@ final class MiniBatches {
             throw new BadInputException("record %d: found %d bytes after InputFilter, expected at most %d in one record"
                     .formatted(records, body.length, splitting.maxRecord()));
         }
-        return Optional.of(new Sent(keepsInput() ? input : body, body, reader.endsBatch(), Optional.empty()));
-    }
-
-    /// Whether what was filtered out is needed once more.
-    private boolean keepsInput() {
-        return processing.map(RecordProcessing::joinsUnfilteredInput).orElse(false);
-    }
-
-    /// Not copied where it is one.
-    static byte[] concatenated(List<byte[]> parts) {
-        if (parts.size() == 1) {
-            return parts.getFirst();
-        }
-        var bytes =
-                ByteBuffer.allocate(parts.stream().mapToInt(part -> part.length).sum());
-        parts.forEach(bytes::put);
-        return bytes.array();
+        // What was filtered out is only needed where it is joined.
+        boolean isKept =
+                job.processing().filter(RecordProcessing::joinsUnfilteredInput).isPresent();
+        return Optional.of(new Sent(isKept ? input : body, body, reader.endsBatch(), Optional.empty()));
     }
 }

@@ -60,10 +60,6 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
         }
     }
 
-    private Optional<RecordProcessing> processing() {
-        return job.kind().records().processing();
-    }
-
     /// Whether the answers to an object's payloads are worth to be kept while it is not whole.
     private boolean areSafeInParts() {
         return splitting.splitType().isSplit();
@@ -98,7 +94,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             if (job.kind() instanceof Tables tables) {
                 try (var rows = new TableObject(tables, job.source().storage(), range.object(), most, read)) {
                     table = Optional.of(rows);
-                    payloads = new MiniBatches(rows, 0, splitting, processing());
+                    payloads = new MiniBatches(rows, 0, splitting, job.kind().records());
                     return inTurn(output);
                 }
             }
@@ -106,10 +102,11 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             long newlines = range.start() == 0 ? 0 : job.source().newlines(range.object(), range.start() - 1);
             try (var in = job.source().open(range, read)) {
                 if (range.isWhole()) {
-                    payloads = new MiniBatches(in, splitting, processing());
+                    payloads = new MiniBatches(in, splitting, job.kind().records());
                 } else {
                     var lines = new LineReader(in, range.start(), range.end(), newlines, most);
-                    payloads = new MiniBatches(lines, lines.linesBefore(), splitting, processing());
+                    payloads = new MiniBatches(
+                            lines, lines.linesBefore(), splitting, job.kind().records());
                 }
                 return inTurn(output);
             }

@@ -1,9 +1,8 @@
 package dev.berth.transform;
 
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
+import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /// The body of one request.
 sealed interface Payload {
@@ -19,52 +18,54 @@ sealed interface Payload {
     /// Whole records.
     ///
     /// @param firstRecord the place of the first record in its object, counted from 1
-    /// @param body what is sent
-    /// @param input the records as they were before `InputFilter` where the answers are joined with
-    ///   them, else `body`
-    record MiniBatch(long firstRecord, int records, byte[] body, byte[] input) implements Payload {
+    /// @param bodies what is sent of each
+    /// @param inputs the records as they were before `InputFilter` where the answers are joined with
+    ///   them, else `bodies`
+    record MiniBatch(long firstRecord, List<byte[]> bodies, List<byte[]> inputs) implements Payload {
+
+        @Override
+        public int records() {
+            return bodies.size();
+        }
 
         @Override
         public long bytes() {
-            return Math.max(body.length, input.length);
+            return Math.max(length(bodies), length(inputs));
         }
 
-        /// Whether a container would find nothing in it.
-        boolean isBlank() {
-            return LineReader.isBlank(body);
+        byte[] body() {
+            return concatenated(bodies);
         }
 
-        /// Two payloads of about half the records each. They are lines, and more than one.
+        byte[] input() {
+            return concatenated(inputs);
+        }
+
+        /// Two payloads of about half the records each. There is more than one.
         List<MiniBatch> halves() {
-            var bodies = RecordFormat.lines(body);
-            var inputs = RecordFormat.lines(input);
-            int first = half(bodies);
+            int half = records() / 2;
             return List.of(
-                    new MiniBatch(firstRecord, first, bytes(bodies.subList(0, first)), bytes(inputs.subList(0, first))),
+                    new MiniBatch(firstRecord, bodies.subList(0, half), inputs.subList(0, half)),
                     new MiniBatch(
-                            firstRecord + first,
-                            records - first,
-                            bytes(bodies.subList(first, records)),
-                            bytes(inputs.subList(first, records))));
+                            firstRecord + half, bodies.subList(half, records()), inputs.subList(half, records())));
         }
 
-        /// How many records the first half has. At its end a blank line would not count.
-        private int half(List<String> lines) {
-            int middle = records / 2;
-            return IntStream.concat(
-                            IntStream.range(middle, records),
-                            IntStream.range(1, middle).map(i -> middle - i))
-                    .filter(last -> !LineReader.isBlank(bytes(lines.subList(last - 1, last))))
-                    .findFirst()
-                    .orElse(records - 1);
+        private static int length(List<byte[]> parts) {
+            return parts.stream().mapToInt(part -> part.length).sum();
         }
 
-        private static byte[] bytes(List<String> lines) {
-            return String.join("", lines).getBytes(StandardCharsets.ISO_8859_1);
+        /// Not copied where it is one.
+        static byte[] concatenated(List<byte[]> parts) {
+            if (parts.size() == 1) {
+                return parts.getFirst();
+            }
+            var bytes = ByteBuffer.allocate(length(parts));
+            parts.forEach(bytes::put);
+            return bytes.array();
         }
     }
 
-    /// A record that is not sent, because `InputFilter` can't be applied to it.
+    /// A record that is not sent: it is blank, or `InputFilter` can't be applied to it.
     ///
     /// @param reason what stands in the place of its answer
     record Rejected(byte[] input, String reason) implements Payload {

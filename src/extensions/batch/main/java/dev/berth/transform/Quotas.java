@@ -46,30 +46,28 @@ record Quotas(long minRecords, long maxRecords, long maxObjectBytes, long maxJob
         long bytes = 0;
         try (var objects = source.objects()) {
             for (var object : (Iterable<StoredObject>) objects::iterator) {
-                long objectBytes = 0;
+                long before = bytes;
                 try (var in = new BufferedInputStream(source.open(object))) {
                     var lines = splitting.open(in);
                     for (var line = lines.next(); line.isPresent(); line = lines.next()) {
-                        objectBytes += line.get().length;
+                        bytes += line.get().length;
                         records++;
-                        atMost(maxRecords, records, JobOption.MAX_RECORDS, "records in the job", 1);
-                        atMost(
-                                maxObjectBytes,
-                                objectBytes,
-                                JobOption.MAX_OBJECT_SIZE_IN_MB,
-                                "MiB in " + object.key(),
-                                MEBIBYTE);
-                        atMost(
-                                maxJobBytes,
-                                bytes + objectBytes,
-                                JobOption.MAX_JOB_SIZE_IN_MB,
-                                "MiB in the job",
-                                MEBIBYTE);
+                        if (records > maxRecords) {
+                            throw tooMuch(JobOption.MAX_RECORDS, maxRecords, "records in the job");
+                        }
+                        if (bytes - before > maxObjectBytes) {
+                            throw tooMuch(
+                                    JobOption.MAX_OBJECT_SIZE_IN_MB,
+                                    maxObjectBytes / MEBIBYTE,
+                                    "MiB in " + object.key());
+                        }
+                        if (bytes > maxJobBytes) {
+                            throw tooMuch(JobOption.MAX_JOB_SIZE_IN_MB, maxJobBytes / MEBIBYTE, "MiB in the job");
+                        }
                     }
                 } catch (BadInputException | IOException e) {
                     throw new TransformException("%s: %s".formatted(object.key(), e.getMessage()), e);
                 }
-                bytes += objectBytes;
             }
         }
         if (records < minRecords) {
@@ -78,10 +76,7 @@ record Quotas(long minRecords, long maxRecords, long maxObjectBytes, long maxJob
         }
     }
 
-    private static void atMost(long quota, long found, JobOption option, String what, long unit) {
-        if (found > quota) {
-            throw new TransformException(
-                    "%s: found more than %d %s, expected no more".formatted(option, quota / unit, what));
-        }
+    private static TransformException tooMuch(JobOption option, long quota, String what) {
+        return new TransformException("%s: found more than %d %s, expected no more".formatted(option, quota, what));
     }
 }

@@ -76,14 +76,6 @@ final class TransformExchange extends Exchange {
     }
 
     private byte[] output(Payload.MiniBatch batch, String key, Invoker.Room room) throws InterruptedException {
-        if (records.keepsBadRecords() && batch.isBlank()) {
-            return batch.records() > 1
-                    ? inHalves(batch, key, room)
-                    : kept(
-                            batch.input(),
-                            "line %d: found a blank line, expected a record".formatted(batch.firstRecord()),
-                            key);
-        }
         try {
             var answer = invoker.invoke(() -> BodyPublishers.ofByteArray(batch.body()), room);
             var body = records.keepsBadRecords() ? numbered(answer.body(), key, batch.firstRecord()) : answer.body();

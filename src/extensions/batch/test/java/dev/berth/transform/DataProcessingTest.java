@@ -51,9 +51,24 @@ class DataProcessingTest {
                 CSV + "--input-filter $[0].name|" + INPUT_FILTER + "\"$[0].name\"" + COLUMNS,
                 CSV + "--input-filter $[0][0]|" + INPUT_FILTER + "\"$[0][0]\"" + COLUMNS,
                 CSV + "--input-filter $[0:]['a','b']|" + INPUT_FILTER + "\"$[0:]['a','b']\"" + COLUMNS,
+                CSV + "--accept application/json --join-source Input|" + ACCEPT
+                        + "\"application/json\", expected \"text/csv\" as the --content-type with DataProcessing",
+                JOB + "--content-type text/csv --join-source Input|" + ACCEPT
+                        + "nothing, expected \"text/csv\" as the --content-type with DataProcessing",
+                CSV + "--assemble-with None --join-source Input|" + ASSEMBLE + "None, expected Line" + SPLIT_TYPE,
+                LINES + "--split-type None --join-source Input|" + ASSEMBLE + "Line, expected None" + SPLIT_TYPE,
+                CSV + "--split-type None --assemble-with None --join-source Input|"
+                        + SPLIT + "None, expected Line for text/csv with DataProcessing;"
+                        + ASSEMBLE + "None, expected Line" + SPLIT_TYPE,
+                LINES + "--split-type RecordIO --join-source Input|" + SPLIT
+                        + "RecordIO, expected None or Line for application/jsonlines with DataProcessing",
+                PICTURES + "--join-source Input|" + CONTENT_TYPE + "\"application/x-image\"" + TYPES,
+                JOB + "--content-type text --accept text --join-source Input|" + CONTENT_TYPE + "\"text\"" + TYPES,
+                JOB + "--join-source Input|" + CONTENT_TYPE + "nothing" + TYPES,
             })
     @Tag("JOIN-08")
-    void filtersThatCannotBeAppliedAreRefused(String flags, String problems) {
+    @Tag("JOIN-09")
+    void whatIsWrongIsNamed(String flags, String problems) {
         assertThat(JobFlags.problems(JobFlags.of(flags))).containsExactly(problems.split(";"));
     }
 
@@ -63,32 +78,6 @@ class DataProcessingTest {
         var filters = "--input-filter %1$s --join-source Input --output-filter %1$s";
         assertThat(processing(CSV + filters.formatted(filter))).isPresent();
         assertThat(processing(LINES + filters.formatted("$[0:]['a','b']"))).isPresent();
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                CSV + "--accept application/json|" + ACCEPT
-                        + "\"application/json\", expected \"text/csv\" as the --content-type with DataProcessing",
-                JOB + "--content-type text/csv|" + ACCEPT
-                        + "nothing, expected \"text/csv\" as the --content-type with DataProcessing",
-                CSV + "--assemble-with None|" + ASSEMBLE + "None, expected Line" + SPLIT_TYPE,
-                LINES + "--split-type None|" + ASSEMBLE + "Line, expected None" + SPLIT_TYPE,
-                CSV + "--split-type None --assemble-with None|"
-                        + SPLIT + "None, expected Line for text/csv with DataProcessing;"
-                        + ASSEMBLE + "None, expected Line" + SPLIT_TYPE,
-                LINES + "--split-type RecordIO|" + SPLIT
-                        + "RecordIO, expected None or Line for application/jsonlines with DataProcessing",
-                PICTURES + "|" + CONTENT_TYPE + "\"application/x-image\"" + TYPES,
-                JOB + "--content-type text --accept text|" + CONTENT_TYPE + "\"text\"" + TYPES,
-                JOB + "|" + CONTENT_TYPE + "nothing" + TYPES,
-            })
-    @Tag("JOIN-09")
-    void theAnswersAreOfTheRecordsTypeAndPutTogetherAsTheyWereSplit(String flags, String problems) {
-        assertThat(JobFlags.problems(JobFlags.of(flags.strip() + " --join-source Input")))
-                .containsExactly(problems.split(";"));
     }
 
     @Test

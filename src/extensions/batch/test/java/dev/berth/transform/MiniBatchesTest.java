@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -91,7 +92,6 @@ class MiniBatchesTest {
         var batches = new MiniBatches(object, multi(FramedSplit.LINE, 0), processing("$", true));
         var first = (MiniBatch) batches.next().orElseThrow();
         assertThat(first.body().length).isEqualTo(100 << 20);
-        assertThat(first.input()).isSameAs(first.body());
         assertThat(((MiniBatch) batches.next().orElseThrow()).records()).isEqualTo(50);
         assertThat(batches.next()).isEmpty();
     }
@@ -130,18 +130,23 @@ class MiniBatchesTest {
         return new Splitting(type, BatchStrategy.MULTI_RECORD, most);
     }
 
-    private static Optional<RecordProcessing> none() {
-        return Optional.empty();
+    private static Records none() {
+        return records(Optional.empty());
     }
 
-    private static Optional<RecordProcessing> processing(String inputFilter, boolean joinsInput) {
-        return Optional.of(new RecordProcessing(
+    private static Records processing(String inputFilter, boolean joinsInput) {
+        return records(Optional.of(new RecordProcessing(
                 RecordFormat.CSV,
                 RecordProcessing.Unit.LINE,
                 JsonPathFilter.parse(inputFilter, false),
                 joinsInput,
                 JsonPathFilter.parse("$", false),
-                false));
+                false)));
+    }
+
+    private static Records records(Optional<RecordProcessing> processing) {
+        var formats = new TransformFormats(Optional.empty(), Optional.empty(), FramedSplit.LINE, false);
+        return new Records(formats, processing, Optional.empty(), OptionalInt.empty(), false);
     }
 
     private static List<byte[]> sent(byte[] object, Splitting splitting) throws IOException {
@@ -150,9 +155,8 @@ class MiniBatchesTest {
                 .toList();
     }
 
-    private static List<MiniBatch> miniBatches(
-            byte[] object, Splitting splitting, Optional<RecordProcessing> processing) throws IOException {
-        var batches = new MiniBatches(new ByteArrayInputStream(object), splitting, processing);
+    private static List<MiniBatch> miniBatches(byte[] object, Splitting splitting, Records job) throws IOException {
+        var batches = new MiniBatches(new ByteArrayInputStream(object), splitting, job);
         var all = new ArrayList<MiniBatch>();
         for (var payload = batches.next(); payload.isPresent(); payload = batches.next()) {
             all.add((MiniBatch) payload.get());

@@ -3,6 +3,7 @@ package dev.berth.transform;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.berth.transform.Payload.MiniBatch;
+import java.util.List;
 import java.util.Set;
 
 /// Records and answers as texts, through a [RecordProcessing].
@@ -18,7 +19,7 @@ final class ProcessedRecords {
     }
 
     static String output(RecordProcessing processing, long first, String input, String answer) {
-        var batch = new MiniBatch(first, 1, new byte[0], input.getBytes(UTF_8));
+        var batch = new MiniBatch(first, List.of(new byte[0]), List.of(input.getBytes(UTF_8)));
         return new String(processing.output(batch, answer.getBytes(UTF_8)), UTF_8);
     }
 

@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.berth.hooks.BadInputException;
 import dev.berth.testing.DamagedBytes;
 import dev.berth.transform.Payload.MiniBatch;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -162,7 +163,7 @@ class RecordProcessingTest {
         assertThatThrownBy(() -> processing.filterInput(bad, 3))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("record 3: found the byte 0xff at offset 1, expected UTF-8 text");
-        assertThatThrownBy(() -> processing.output(new MiniBatch(3, 1, good, good), bad))
+        assertThatThrownBy(() -> processing.output(new MiniBatch(3, List.of(good), List.of(good)), bad))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("answer to the records from 3 on: found the byte 0xff at offset 1, expected UTF-8 text");
     }
@@ -180,9 +181,11 @@ class RecordProcessingTest {
         var good = records.getBytes(UTF_8);
         DamagedBytes.areReadOrRefused(good, bytes -> processing.filterInput(bytes, 1));
         DamagedBytes.areReadOrRefused(
-                good, bytes -> processing.output(new MiniBatch(1, 2, bytes, bytes), answer.getBytes(UTF_8)));
+                good,
+                bytes -> processing.output(new MiniBatch(1, List.of(bytes), List.of(bytes)), answer.getBytes(UTF_8)));
         DamagedBytes.areReadOrRefused(
-                answer.getBytes(UTF_8), bytes -> processing.output(new MiniBatch(1, 2, good, good), bytes));
+                answer.getBytes(UTF_8),
+                bytes -> processing.output(new MiniBatch(1, List.of(good), List.of(good)), bytes));
     }
 
     private static String newlines(String row) {
