@@ -170,8 +170,7 @@ class S3JobTest {
                 new Fault.CutRequest(100_000),
                 new Fault.LoseAnswer(),
                 new Fault.CutAnswer(0),
-                new Fault.CutAnswer(1000),
-                new Fault.CutAnswer(100_000));
+                new Fault.CutAnswer(1000));
     }
 
     @ParameterizedTest
