@@ -10,6 +10,7 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -28,7 +29,9 @@ import org.junit.jupiter.api.io.TempDir;
 class RequestWayTest {
 
     /// The goal is 25. It goes down with the way, and never up.
-    private static final int MOST = 56;
+    private static final int MOST = 55;
+
+    private static final int REQUESTS = 10;
 
     private static final List<String> PACKAGES =
             List.of("http", "serving", "batching", "memory", "metrics", "telemetry");
@@ -47,20 +50,24 @@ class RequestWayTest {
             }
             recording.enable("jdk.MethodTrace").with("filter", filter()).with("threshold", "0 ns");
             recording.start();
-            assertAnswers(server);
+            for (int i = 0; i < REQUESTS; i++) {
+                assertAnswers(server);
+            }
             recording.stop();
             recording.dump(file);
         }
-        var way = new TreeSet<String>();
+        var calls = new TreeMap<String, Integer>();
         for (var event : RecordingFile.readAllEvents(file)) {
             // The watch of the server's health looks at its own time, and the test asks for the port.
             if (event.getEventType().getName().equals("jdk.MethodTrace")
                     && String.valueOf(event.getThread().getJavaName()).matches("berth-(?!stuck-hooks).*")) {
                 RecordedMethod method = event.getValue("method");
-                way.add(method.getType().getName().replaceFirst("\\$.*", ""));
+                calls.merge(method.getType().getName().replaceFirst("\\$.*", ""), 1, Integer::sum);
             }
         }
-        assertThat(way)
+        // What runs less often is not of each request.
+        calls.values().removeIf(times -> times < REQUESTS);
+        assertThat(calls.keySet())
                 .contains("dev.berth.http.Invocations", "dev.berth.serving.Flight", "dev.berth.batching.WorkerPool")
                 .hasSizeLessThanOrEqualTo(MOST);
     }
