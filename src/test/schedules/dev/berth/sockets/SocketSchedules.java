@@ -12,6 +12,7 @@ import dev.berth.http.Paths;
 import dev.berth.http.RequestLog;
 import dev.berth.http.ServerParts;
 import dev.berth.http.connections.OpenConnection;
+import dev.berth.http.connections.Pace;
 import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.RequestMemory;
 import dev.berth.memory.RequestMemory.ProcessMemory;
@@ -88,7 +89,7 @@ class SocketSchedules {
 
     private static OpenConnection connection() {
         try (var channel = SocketChannel.open()) {
-            return new OpenConnection(channel);
+            return new OpenConnection(channel, null, null, null, Runnable::run, new Pace(0));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -3,8 +3,6 @@ package dev.berth.http;
 import dev.berth.error.ErrorType;
 import dev.berth.http.connections.Connections;
 import dev.berth.http.connections.OpenConnection;
-import dev.berth.http.connections.PeerAwareConnector;
-import dev.berth.http.connections.PeerAwareConnector.PeerAwareEndPoint;
 import io.javalin.http.Context;
 import java.nio.ByteBuffer;
 import java.util.Set;
@@ -47,27 +45,26 @@ public final class OpenRequests extends Handler.Wrapper {
         if (request.getConnectionMetaData().getConnector() instanceof LocalConnector) {
             return super.handle(request, response, callback);
         }
-        var connection = request.getConnectionMetaData().getConnection();
-        var endPoint = PeerAwareConnector.endPoint(connection.getEndPoint());
+        var protocol = request.getConnectionMetaData().getConnection();
+        var connection = OpenConnection.of(protocol.getEndPoint());
         // A stream is read by another thread, and began there.
-        boolean isReader = connection instanceof HttpConnection;
+        boolean isReader = protocol instanceof HttpConnection;
         if (isReader) {
-            endPoint.beginRequest();
+            connection.beginRequest();
         }
-        var place = endPoint.place;
         if (!healthPaths.contains(Request.getPathInContext(request))) {
-            if (hasTls && connection.getEndPoint() == endPoint) {
+            if (hasTls && protocol.getEndPoint() == connection) {
                 MalformedRequests.refuse(response, ErrorType.BAD_INPUT.because(PLAIN), callback);
                 return true;
             }
-            if (!connections.admit(place)) {
+            if (connection.isReserved() && !connections.admit(connection)) {
                 var full = ErrorType.TOO_MANY_CONNECTIONS.because(connections.full());
                 MalformedRequests.refuse(response, full, callback);
                 return true;
             }
         }
-        var call = place.begin(request.getId());
-        var waiting = new Waiting(request, call, endPoint);
+        var call = connection.begin();
+        var waiting = new Waiting(request, call, connection);
         if (!isReader) {
             // A client says so when it gives up a stream.
             waiting.addFailureListener(_ -> waiting.hasFailed = true);
@@ -81,7 +78,7 @@ public final class OpenRequests extends Handler.Wrapper {
                 call.end();
             }
             if (isReader) {
-                endPoint.endRequest(HttpMethod.POST.is(request.getMethod()));
+                connection.endRequest(HttpMethod.POST.is(request.getMethod()));
             }
         }
     }
@@ -94,12 +91,12 @@ public final class OpenRequests extends Handler.Wrapper {
     /// Whether the client of a request has given up; to be asked now and then.
     public static BooleanSupplier hasGone(Context ctx) {
         var request = of(ctx);
-        return () -> request.hasFailed || request.endPoint.peerHasClosed();
+        return () -> request.hasFailed || request.connection.peerHasClosed();
     }
 
     /// The connection of a request.
-    public static PeerAwareEndPoint endPoint(Context ctx) {
-        return of(ctx).endPoint;
+    public static OpenConnection connection(Context ctx) {
+        return of(ctx).connection;
     }
 
     private static Waiting of(Context ctx) {
@@ -108,16 +105,16 @@ public final class OpenRequests extends Handler.Wrapper {
 
     private static final class Waiting extends Request.Wrapper {
         private final OpenConnection.Call call;
-        private final PeerAwareEndPoint endPoint;
+        private final OpenConnection connection;
         private volatile boolean hasFailed;
 
         /// Whether more of the body is awaited.
         private volatile boolean demanded;
 
-        private Waiting(Request request, OpenConnection.Call call, PeerAwareEndPoint endPoint) {
+        private Waiting(Request request, OpenConnection.Call call, OpenConnection connection) {
             super(request);
             this.call = call;
-            this.endPoint = endPoint;
+            this.connection = connection;
         }
 
         @Override

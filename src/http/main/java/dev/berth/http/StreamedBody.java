@@ -3,7 +3,7 @@ package dev.berth.http;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
-import dev.berth.http.connections.PeerAwareConnector.PeerAwareEndPoint;
+import dev.berth.http.connections.OpenConnection;
 import dev.berth.serving.ServedAnswer;
 import io.javalin.http.Context;
 import java.io.IOException;
@@ -21,12 +21,12 @@ public final class StreamedBody {
     public static final String BREAK = StreamedBody.class.getName();
 
     private final Context ctx;
-    private final PeerAwareEndPoint connection;
+    private final OpenConnection connection;
     private final ServedAnswer.Streamed<?> answer;
 
     StreamedBody(Context ctx, ServedAnswer.Streamed<?> answer) {
         this.ctx = ctx;
-        this.connection = OpenRequests.endPoint(ctx);
+        this.connection = OpenRequests.connection(ctx);
         this.answer = answer;
     }
 

@@ -2,6 +2,7 @@ package dev.berth.openinference;
 
 import dev.berth.http.connections.ConnectionLimit;
 import dev.berth.http.connections.Connections;
+import dev.berth.http.connections.OpenConnection;
 import dev.berth.http.connections.PeerAwareConnector;
 import org.eclipse.jetty.http2.BufferingFlowControlStrategy;
 import org.eclipse.jetty.http2.ErrorCode;
@@ -45,19 +46,19 @@ final class Http2 extends HTTP2CServerConnectionFactory {
 
     @Override
     protected ServerSessionListener newSessionListener(Connector connector, EndPoint endPoint) {
-        var peer = PeerAwareConnector.endPoint(endPoint);
+        var peer = OpenConnection.of(endPoint);
         return new HTTPServerSessionListener(endPoint) {
             @Override
             public void onSettings(Session session, SettingsFrame frame) {
                 // Without them, the preface is not whole (RFC 9113, 3.4).
-                peer.place.agree();
+                peer.agree();
                 super.onSettings(session, frame);
             }
 
             @Override
             public Stream.Listener onNewStream(Stream stream, HeadersFrame frame) {
                 peer.beginRequest();
-                if (connections.openStream(peer.place, stream.getId())) {
+                if (connections.openStream(peer)) {
                     return super.onNewStream(stream, frame);
                 }
                 stream.reset(new ResetFrame(stream.getId(), ErrorCode.REFUSED_STREAM_ERROR.code), Callback.NOOP);
@@ -66,13 +67,13 @@ final class Http2 extends HTTP2CServerConnectionFactory {
 
             @Override
             public void onClosed(Stream stream) {
-                connections.closeStream(peer.place, stream.getId());
+                connections.closeStream();
                 super.onClosed(stream);
             }
         };
     }
 
-    /// Has the end point know of data that no request has read yet.
+    /// Has the connection know of data that no request has read yet.
     private static final class Unread extends BufferingFlowControlStrategy {
 
         /// As Jetty's own.
@@ -85,17 +86,17 @@ final class Http2 extends HTTP2CServerConnectionFactory {
         @Override
         public void onDataReceived(Session session, Stream stream, int length) {
             super.onDataReceived(session, stream, length);
-            endPoint(session).arrived(length);
+            connection(session).arrived(length);
         }
 
         @Override
         public void onDataConsumed(Session session, Stream stream, int length) {
             super.onDataConsumed(session, stream, length);
-            endPoint(session).taken(length);
+            connection(session).taken(length);
         }
 
-        private static PeerAwareConnector.PeerAwareEndPoint endPoint(Session session) {
-            return PeerAwareConnector.endPoint(((HTTP2Session) session).getEndPoint());
+        private static OpenConnection connection(Session session) {
+            return OpenConnection.of(((HTTP2Session) session).getEndPoint());
         }
     }
 }

@@ -130,7 +130,7 @@ record Sockets(ServerParts parts) {
                 new Socket.Terms(model, memory, handshake, Headers.letThrough(ctx), session(ctx, visit, handshake)),
                 System::nanoTime,
                 connection.getConnector().getScheduler(),
-                OpenRequests.endPoint(ctx).place);
+                OpenRequests.connection(ctx));
     }
 
     /// The session of all messages of a socket: the one that the handshake names or opens, or one

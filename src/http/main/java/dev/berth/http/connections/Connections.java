@@ -8,15 +8,19 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SocketChannel;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.eclipse.jetty.io.SelectorManager;
 import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.server.ConnectionFactory;
@@ -79,13 +83,14 @@ public final class Connections implements SelectorManager.AcceptListener {
     final Pace pace = new Pace(Long.MAX_VALUE / 2);
 
     // Guarded by this.
-    private final Map<SelectableChannel, OpenConnection> places = new HashMap<>();
+    /// Nothing until Jetty has made the connection of a channel.
+    private final Map<SelectableChannel, Optional<OpenConnection>> places = new HashMap<>();
+
+    /// Those of them that are beyond the limit.
+    private final Set<SelectableChannel> reserved = new HashSet<>();
 
     /// How many streams are open.
     private int streams;
-
-    /// How many of the places are beyond the limit.
-    private int reserved;
 
     /// How many requests on those wait for another place.
     private int admitting;
@@ -119,29 +124,34 @@ public final class Connections implements SelectorManager.AcceptListener {
     /// never is.
     @Override
     public synchronized void onAccepting(SelectableChannel channel) {
-        var place = new OpenConnection((SocketChannel) channel);
-        if (mostOfAddress.isPresent() && countOf(place.address) >= mostOfAddress.getAsInt()) {
+        var address = address(channel);
+        if (mostOfAddress.isPresent()
+                && places.keySet().stream()
+                                .map(Connections::address)
+                                .filter(address::equals)
+                                .count()
+                        >= mostOfAddress.getAsInt()) {
             refuse(
-                    place,
+                    channel,
                     OF_ADDRESS,
                     "this address has %d connections, and max-connections-per-address allows no more"
                             .formatted(mostOfAddress.getAsInt()));
             return;
         }
-        place.reserved = !makeWay(false, 0);
-        if (place.reserved && !makeWay(true, ACCEPT_PATIENCE_NANOS)) {
-            refuse(place, REFUSED, full());
+        boolean isReserved = !makeWay(false, 0);
+        if (isReserved && !makeWay(true, ACCEPT_PATIENCE_NANOS)) {
+            refuse(channel, REFUSED, full());
             return;
         }
-        places.put(channel, place);
-        reserved += place.reserved ? 1 : 0;
+        places.put(channel, Optional.empty());
+        if (isReserved) {
+            reserved.add(channel);
+        }
         metrics.connections.incrementAndGet();
     }
 
-    private long countOf(InetAddress address) {
-        return places.values().stream()
-                .filter(place -> address.equals(place.address))
-                .count();
+    private static InetAddress address(SelectableChannel channel) {
+        return ((SocketChannel) channel).socket().getInetAddress();
     }
 
     @Override
@@ -151,47 +161,44 @@ public final class Connections implements SelectorManager.AcceptListener {
 
     @Override
     public synchronized void onClosed(SelectableChannel channel) {
-        var place = places.remove(channel);
-        if (place != null) {
-            reserved -= place.reserved ? 1 : 0;
+        if (places.remove(channel) != null) {
+            reserved.remove(channel);
             metrics.connections.decrementAndGet();
         }
     }
 
-    /// The connection of a channel that was accepted.
-    synchronized OpenConnection of(SocketChannel channel) {
-        // It may have been closed by now.
-        return Optional.ofNullable(places.get(channel)).orElseGet(() -> new OpenConnection(channel));
+    /// Jetty has made the connection of a channel, which may be closed by now.
+    synchronized void opened(OpenConnection connection) {
+        opened.incrementAndGet();
+        connection.isReserved = reserved.contains(connection.getChannel());
+        places.computeIfPresent(connection.getChannel(), (_, _) -> Optional.of(connection));
     }
 
-    /// Whether a request may be answered. One on a connection beyond the limit waits a moment for
+    /// Whether a request on a connection beyond the limit may be answered. It waits a moment for
     /// another to make way, but not where many wait: they would keep out those who ask `/ping`.
-    public synchronized boolean admit(OpenConnection place) {
-        if (place.reserved) {
-            admitting++;
-            if (makeWay(false, admitting > ConnectionLimit.RESERVE / 2 ? 0 : REQUEST_PATIENCE_NANOS)) {
-                place.reserved = false;
-                reserved--;
-            }
-            admitting--;
+    public synchronized boolean admit(OpenConnection connection) {
+        admitting++;
+        boolean isAdmitted = makeWay(false, admitting > ConnectionLimit.RESERVE / 2 ? 0 : REQUEST_PATIENCE_NANOS);
+        admitting--;
+        if (isAdmitted) {
+            connection.isReserved = false;
+            reserved.remove(connection.getChannel());
         }
-        return !place.reserved || refused();
+        return isAdmitted || refused();
     }
 
-    /// Whether there is a place for a stream.
-    public synchronized boolean openStream(OpenConnection place, int id) {
+    /// Whether there is a place for a stream, which it has until [#closeStream].
+    public synchronized boolean openStream(OpenConnection connection) {
         if (!makeWay(false, 0)) {
             return refused();
         }
         streams++;
-        place.openStream(String.valueOf(id));
+        connection.goOn();
         return true;
     }
 
-    public synchronized void closeStream(OpenConnection place, int id) {
-        if (place.closeStream(String.valueOf(id))) {
-            streams--;
-        }
+    public synchronized void closeStream() {
+        streams--;
     }
 
     private boolean refused() {
@@ -228,23 +235,21 @@ public final class Connections implements SelectorManager.AcceptListener {
     }
 
     private synchronized List<OpenConnection> slowHeads() {
-        return places.values().stream()
-                .filter(place -> place.isSlow(HEAD_NANOS))
-                .toList();
+        return open().filter(connection -> connection.isSlow(HEAD_NANOS)).toList();
     }
 
-    private void closeSlowHead(OpenConnection place) {
+    private void closeSlowHead(OpenConnection connection) {
         metrics.connectionsDropped.apply(SLOW_HEAD).increment();
-        if (place.isInHead() && !(place.endPoint.getConnection() instanceof SslConnection)) {
+        if (connection.isInHead() && !(connection.getConnection() instanceof SslConnection)) {
             var message =
                     "the request's headers did not end within " + TimeUnit.NANOSECONDS.toSeconds(HEAD_NANOS) + " s";
             try {
-                place.channel.write(ByteBuffer.wrap(slowHead.apply(message)));
+                connection.getChannel().write(ByteBuffer.wrap(slowHead.apply(message)));
             } catch (IOException e) {
                 log.debug("the client has gone", e);
             }
         }
-        place.makeWay.run();
+        connection.makeWay.run();
     }
 
     /// Closes the connection that is waited for longest where there is no free place.
@@ -254,7 +259,9 @@ public final class Connections implements SelectorManager.AcceptListener {
     /// @return false where all others are busy, or have not been waited for long enough
     private boolean makeWay(boolean beyond, long patienceNanos) {
         long end = System.nanoTime() + patienceNanos;
-        while (beyond ? reserved >= ConnectionLimit.RESERVE : places.size() - reserved + streams >= limit.most()) {
+        while (beyond
+                ? reserved.size() >= ConnectionLimit.RESERVE
+                : places.size() - reserved.size() + streams >= limit.most()) {
             var first = longestAwaited(beyond);
             if (first.isEmpty()) {
                 if (System.nanoTime() - end >= 0) {
@@ -277,28 +284,25 @@ public final class Connections implements SelectorManager.AcceptListener {
 
     private Optional<OpenConnection> longestAwaited(boolean beyond) {
         long now = System.nanoTime();
-        long longest = WAITED_NANOS;
-        OpenConnection first = null;
-        for (var place : places.values()) {
-            long awaited = place.reserved == beyond ? place.awaitedNanos(now) : -1;
-            if (awaited >= longest) {
-                longest = awaited;
-                first = place;
-            }
-        }
-        return Optional.ofNullable(first);
+        return open().filter(
+                        connection -> connection.isReserved == beyond && connection.awaitedNanos(now) >= WAITED_NANOS)
+                .max(Comparator.comparingLong(connection -> connection.awaitedNanos(now)));
     }
 
-    private void close(OpenConnection place) {
-        onClosed(place.channel);
-        place.makeWay.run();
+    private Stream<OpenConnection> open() {
+        return places.values().stream().flatMap(Optional::stream);
+    }
+
+    private void close(OpenConnection connection) {
+        onClosed(connection.getChannel());
+        connection.makeWay.run();
     }
 
     /// Answers before a request was read, and closes.
-    private void refuse(OpenConnection place, String reason, String message) {
+    private void refuse(SelectableChannel refused, String reason, String message) {
         warn(() -> "refused a connection: " + message);
         metrics.connectionsDropped.apply(reason).increment();
-        try (var channel = place.channel) {
+        try (var channel = (SocketChannel) refused) {
             channel.write(ByteBuffer.wrap(overloaded.apply(message)));
             // What is unread when a socket is closed makes the kernel send a reset.
             channel.read(ByteBuffer.allocate(UNREAD));

@@ -1,6 +1,5 @@
 package dev.berth.http.connections;
 
-import dev.berth.http.connections.PeerAwareConnector.PeerAwareEndPoint;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -19,7 +18,6 @@ import javax.net.ssl.SSLHandshakeException;
 /// `flood-tls-hellos`.
 final class Handshakes {
 
-    private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(3);
     private static final int IDLE_SECONDS = 10;
 
     private final ThreadPoolExecutor threads;
@@ -33,23 +31,19 @@ final class Handshakes {
     }
 
     /// The message of one client, from when it waits.
-    static final class Handshake extends FutureTask<Void> {
+    private static final class Handshake extends FutureTask<Void> {
         private final long since = System.nanoTime();
 
-        private Handshake(PeerAwareEndPoint endPoint, Runnable work) {
+        private Handshake(OpenConnection connection, Runnable work) {
             super(() -> {
-                endPoint.handshake = null;
-                if (endPoint.lookAhead() < 0) {
+                connection.handshakeSince = null;
+                if (connection.lookAhead() < 0) {
                     throw new SSLHandshakeException("the client has gone");
                 }
                 work.run();
                 return null;
             });
-        }
-
-        /// @param now in `System.nanoTime()`
-        boolean isLong(long now) {
-            return now - since > LONG_NANOS;
+            connection.handshakeSince = since;
         }
     }
 
@@ -57,7 +51,8 @@ final class Handshakes {
     private static final class Waiting extends LinkedBlockingDeque<Runnable> {
         @Override
         public Runnable poll(long timeout, TimeUnit unit) throws InterruptedException {
-            return peekFirst() instanceof Handshake oldest && oldest.isLong(System.nanoTime())
+            return peekFirst() instanceof Handshake oldest
+                            && System.nanoTime() - oldest.since > OpenConnection.LONG_HANDSHAKE_NANOS
                     ? pollLast(timeout, unit)
                     : pollFirst(timeout, unit);
         }
@@ -66,11 +61,10 @@ final class Handshakes {
     /// Computes what a client's message asks for. Runs on the virtual thread that reads.
     ///
     /// @throws SSLHandshakeException where the connection has ended before
-    void run(PeerAwareEndPoint endPoint, Runnable work) throws SSLHandshakeException {
-        var own = new Handshake(endPoint, work);
-        endPoint.handshake = own;
+    void run(OpenConnection connection, Runnable work) throws SSLHandshakeException {
+        var own = new Handshake(connection, work);
         threads.execute(own);
-        endPoint.place.onEnd(() -> {
+        connection.onEnd(() -> {
             if (threads.remove(own)) {
                 own.cancel(false);
             }
@@ -80,8 +74,7 @@ final class Handshakes {
         } catch (ExecutionException | CancellationException | InterruptedException e) {
             throw (SSLHandshakeException) new SSLHandshakeException("the connection has ended").initCause(e);
         } finally {
-            endPoint.beginTurn();
-            endPoint.place.goOn();
+            connection.goOn();
         }
     }
 }

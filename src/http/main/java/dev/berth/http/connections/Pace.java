@@ -11,6 +11,12 @@ public final class Pace {
     /// What is done without a pause, of each core's time.
     private static final long BURST_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
+    /// What a turn may take. What is read at a time takes up to 8 ms: 2,000 frames or chunks.
+    private static final long TURN_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
+
+    /// Half of the cores is for those who always have something to be read.
+    private static final int SHARE = 2;
+
     private final int cores;
     private final long longestNanos;
     private final LongSupplier clock;
@@ -54,5 +60,47 @@ public final class Pace {
         long now = clock.getAsLong();
         next = Math.clamp(next + nanos / cores, now - BURST_NANOS / cores, now + longestNanos);
         return Math.max(0, next - now);
+    }
+
+    /// What one of those who share it has done since it last slept. Used by one thread; any may ask
+    /// whether it sleeps.
+    final class Turn {
+
+        /// What is counted already, and since when nothing is.
+        private long counted;
+
+        private long countedUntil;
+        private volatile boolean isPausing;
+
+        void begin() {
+            counted = 0;
+            countedUntil = clock.getAsLong();
+        }
+
+        /// What a turn takes includes the time in which other processes have the core, or the pool
+        /// would fill with threads that want to read, and would take none that is new.
+        void count(long mostNanos) {
+            long now = clock.getAsLong();
+            counted += Math.min(now - countedUntil, mostNanos);
+            countedUntil = now;
+        }
+
+        /// Sleeps where it was long. The system itself is fair to platform threads.
+        void end() {
+            if (counted > TURN_NANOS && Thread.currentThread().isVirtual()) {
+                isPausing = true;
+                pause(SHARE * counted);
+                isPausing = false;
+                begin();
+            }
+        }
+
+        boolean isPausing() {
+            return isPausing;
+        }
+    }
+
+    Turn turn() {
+        return new Turn();
     }
 }

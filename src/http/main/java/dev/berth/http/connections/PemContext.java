@@ -1,7 +1,6 @@
 package dev.berth.http.connections;
 
 import dev.berth.config.TlsConfig;
-import dev.berth.http.connections.PeerAwareConnector.PeerAwareEndPoint;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
@@ -72,7 +71,7 @@ final class PemContext extends SslContextFactory.Server {
 
     /// Has each message of a handshake computed in its turn.
     private final class InTurn extends SslConnection {
-        private final PeerAwareEndPoint endPoint;
+        private final OpenConnection connection;
 
         private InTurn(Connector connector, EndPoint endPoint, SSLEngine engine) {
             super(
@@ -82,15 +81,15 @@ final class PemContext extends SslContextFactory.Server {
                     PemContext.this,
                     endPoint,
                     engine);
-            this.endPoint = (PeerAwareEndPoint) endPoint;
-            this.endPoint.beginTurn();
+            this.connection = (OpenConnection) endPoint;
+            connection.goOn();
         }
 
         @Override
         protected SSLEngineResult unwrap(SSLEngine engine, ByteBuffer input, ByteBuffer output) throws SSLException {
             var result = super.unwrap(engine, input, output);
             if (result.getHandshakeStatus() == HandshakeStatus.NEED_TASK) {
-                handshakes.run(endPoint, engine.getDelegatedTask());
+                handshakes.run(connection, engine.getDelegatedTask());
             }
             return result;
         }
