@@ -25,7 +25,6 @@ import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -47,9 +46,9 @@ class SocketSchedules {
     private static ServerParts parts() {
         var config = Configuration.read(Map.of(), Map.of(), Path.of(".")).config();
         var metrics = new ServingMetrics();
-        var paths = new Paths(Map.of(), Map.of(), Set.of());
+        var paths = new Paths(Set.of(), Map.of(), Set.of());
         var log = new RequestLog(metrics, paths, Export.NONE, Set.of());
-        return new ServerParts(config, null, metrics, log, paths, List.of());
+        return new ServerParts(config, null, metrics, log, paths);
     }
 
     @Test

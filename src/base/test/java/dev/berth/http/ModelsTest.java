@@ -160,18 +160,18 @@ class ModelsTest {
       {"url": "/tmp"}                              | model_name: found nothing, expected a string
       {"model_name": "m"}                          | url: found nothing, expected a string
       {"model_name": null, "url": "/tmp"}          | model_name: found null, expected a string
-      {"model_name": 7, "url": "/tmp"}             | model_name: found a number, expected a string
+      {"model_name": 7, "url": "/tmp"}             | model_name: found 7, expected a string
       {"model_name": {}, "url": "/tmp"}            | model_name: found an object, expected a string
-      {"model_name": "m", "url": ["/tmp"]}         | url: found an array, expected a string
-      {"model_name": "m", "url": true}             | url: found true or false, expected a string
+      {"model_name": "m", "url": ["/tmp"]}         | url: found a list, expected a string
+      {"model_name": "m", "url": true}             | url: found true, expected a string
       {"model_name": "", "url": "/tmp"}            | model_name: found 0 characters, expected 1 to 256
       {"model_name": "m", "url": ""}               | url: found 0 characters, expected 1 to 4096
-      {"model_name": "a\\nb", "url": "/tmp"}       | model_name: found a control character, expected none
-      {"model_name": "m", "url": "/tmp\\u0000"}    | url: found a control character, expected none
-      {"model_name": "\\ud800", "url": "/tmp"}     | model_name: found half of a surrogate pair
+      {"model_name": "a\\nb", "url": "/tmp"}       | model_name: found a control character or half of a surrogate pair, expected none
+      {"model_name": "m", "url": "/tmp\\u0000"}    | url: found a control character or half
+      {"model_name": "\\ud800", "url": "/tmp"}     | model_name: found a control character or half
       {"model_name": "..", "url": "/tmp"}          | model_name: found \\"..\\", expected a name that a path can hold
-      ["m", "/tmp"]                                | body: found an array, expected {\\"model_name\\": …, \\"url\\": …}
-      "m"                                          | body: found a string, expected {\\"model_name\\": …, \\"url\\": …}
+      ["m", "/tmp"]                                | body: found a list, expected {\\"model_name\\": …, \\"url\\": …}
+      "m"                                          | body: found the text \\"m\\", expected {\\"model_name\\": …, \\"url\\": …}
       {"model_name": "m", "url": "/tmp"            | body: not JSON at line 1, column 34: found the end of the text
       {"model_name": "m", "url": "/tmp"} x         | body: found more than a JSON value at line 1, column 36
       {"url": "a", "url": "/tmp"}                  | body: not JSON at line 1, column 21: found 'url' twice, expected it once; a load is

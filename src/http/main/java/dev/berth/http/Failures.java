@@ -11,6 +11,8 @@ import java.io.IOException;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,8 +63,11 @@ record Failures(Paths paths, Function<Context, ErrorForm> forms) {
         return switch (e.getStatus()) {
             case 404 -> forms.apply(ctx).noSuchPath(ctx, notFound(ctx));
             case 405 -> {
-                var allowed =
-                        paths.pattern(ctx.path()).map(paths.allowed()::get).orElse("");
+                // Javalin has them under one of two names.
+                var allowed = e.getDetails().values().stream()
+                        .flatMap(methods -> Stream.of(methods.split(", ")))
+                        .sorted()
+                        .collect(Collectors.joining(", "));
                 ctx.header("Allow", allowed);
                 yield ErrorType.METHOD_NOT_ALLOWED.because(
                         "%s %s: expected %s".formatted(ctx.method(), ctx.path(), allowed));
@@ -84,7 +89,7 @@ record Failures(Paths paths, Function<Context, ErrorForm> forms) {
     /// The path that was probably meant. Not all that there are: strangers need not know them.
     private Optional<String> nearest(String path) {
         var distance = new LevenshteinDistance(SLIP);
-        return paths.allowed().keySet().stream()
+        return paths.all().stream()
                 .filter(known -> {
                     int slips = distance.apply(path, known);
                     // Of a short path such as / or /docs, three characters are no slip.

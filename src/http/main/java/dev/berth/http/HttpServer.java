@@ -117,7 +117,7 @@ public final class HttpServer implements AutoCloseable {
 
     /// How long what waits for objects may take to close.
     public Duration mostToClose() {
-        return fronts.stream().map(Front::mostToClose).reduce(Duration.ZERO, Duration::plus);
+        return fronts.stream().map(Front::mostToStop).reduce(Duration.ZERO, Duration::plus);
     }
 
     /// Waits for responses that are being written, then closes the listener and every connection. A
@@ -133,18 +133,6 @@ public final class HttpServer implements AutoCloseable {
             }
             log.warn(
                     "cut off responses that had not left {} s after the model had stopped", LAST_RESPONSES.toSeconds());
-        } finally {
-            closeFronts();
-        }
-    }
-
-    private void closeFronts() {
-        try {
-            for (var front : fronts) {
-                front.close();
-            }
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
         }
     }
 
@@ -175,9 +163,8 @@ public final class HttpServer implements AutoCloseable {
                 new OpenRequests(HttpConfig.tls(config).isPresent(), connections, routes.healthPaths());
         var last = requests;
         for (var front : fronts) {
-            var next = front.handler();
-            last.setHandler(next);
-            last = next;
+            last.setHandler(front);
+            last = front;
         }
         settings.jetty.modifyServer(server -> configure(server, requests, new MalformedRequests(routes::errors)));
         settings.jetty.modifyHttpConfiguration(HttpServer::configure);

@@ -1,6 +1,7 @@
 package dev.berth.http;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.content.Excerpt;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
@@ -38,7 +39,7 @@ record Models(ManyModels models, Invocations invocations) {
     /// Tells the token of a page from other text.
     private static final String TOKEN = "after:";
 
-    private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
+    private static final Pattern UNUSABLE = Pattern.compile("[\\p{Cntrl}\\p{Cs}]");
 
     void load(Context ctx) throws Exception {
         invocations.take(ctx, MAX_BODY_BYTES, body -> {
@@ -115,7 +116,7 @@ record Models(ManyModels models, Invocations invocations) {
             if (fields.isObject()) {
                 return fields;
             }
-            throw ErrorType.BAD_INPUT.found("body", found(fields), EXPECTED);
+            throw ErrorType.BAD_INPUT.found("body", Excerpt.of(fields), EXPECTED);
         } catch (NotJsonException e) {
             throw ErrorType.BAD_INPUT.because("body: %s; a load is %s".formatted(e.getMessage(), EXPECTED));
         }
@@ -124,32 +125,16 @@ record Models(ManyModels models, Invocations invocations) {
     private static String text(JsonNode fields, String name, int maxLength) {
         var field = fields.path(name);
         if (!field.isTextual()) {
-            throw ErrorType.BAD_INPUT.found(name, found(field), "a string");
+            throw ErrorType.BAD_INPUT.found(name, Excerpt.of(field), "a string");
         }
         var text = field.textValue();
         if (text.isEmpty() || text.length() > maxLength) {
             throw ErrorType.BAD_INPUT.found(name, text.length() + " characters", "1 to " + maxLength);
         }
-        if (CONTROL.matcher(text).find()) {
-            throw ErrorType.BAD_INPUT.found(name, "a control character", "none");
-        }
-        if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
-            throw ErrorType.BAD_INPUT.found(name, "half of a surrogate pair", "a string of whole characters");
+        if (UNUSABLE.matcher(text).find()) {
+            throw ErrorType.BAD_INPUT.found(name, "a control character or half of a surrogate pair", "none");
         }
         return text;
-    }
-
-    private static String found(JsonNode node) {
-        return switch (node.getNodeType()) {
-            case MISSING -> "nothing";
-            case OBJECT -> "an object";
-            case ARRAY -> "an array";
-            case NUMBER -> "a number";
-            case BOOLEAN -> "true or false";
-            case NULL -> "null";
-            case STRING -> "a string";
-            case BINARY, POJO -> "no JSON";
-        };
     }
 
     private static int limit(String text) {

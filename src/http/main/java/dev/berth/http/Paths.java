@@ -9,16 +9,16 @@ import java.util.regex.Pattern;
 
 /// The paths of the server, some of which have a parameter: `/models/{name}`.
 ///
-/// @param allowed the methods of each, as `Allow` lists them
+/// @param all of them
 /// @param requests those that no socket may have
 /// @param elsewhere paths that another server would have, and what to say to those who ask this one
-public record Paths(Map<String, String> allowed, Map<String, String> elsewhere, Set<String> requests) {
+public record Paths(Set<String> all, Map<String, String> elsewhere, Set<String> requests) {
 
     private static final Pattern PARAMETER = Pattern.compile("\\{[a-z]+}");
 
     /// The pattern of a path as a client sent it.
     public Optional<String> pattern(String path) {
-        return find(allowed.keySet(), path);
+        return find(all, path);
     }
 
     /// The same where no socket may have the path.

@@ -159,7 +159,12 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
 
     /// Runs after the route and the error mapper.
     public void end(Context ctx) {
-        end(of(ctx), paths.pattern(ctx.path()).orElse("other"), ctx.statusCode());
+        var route = Optional.ofNullable(ctx.endpoints().matchedHttpEndpoint())
+                .map(endpoint -> endpoint.path)
+                // That of sockets at any path.
+                .filter(path -> !path.equals("*"))
+                .or(() -> paths.pattern(ctx.path()));
+        end(of(ctx), route.orElse("other"), ctx.statusCode());
     }
 
     /// @param answered the status of the answer. What fails in a call of gRPC, or behind the first

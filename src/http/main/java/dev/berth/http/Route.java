@@ -5,6 +5,7 @@ import io.javalin.http.Handler;
 import io.javalin.http.HandlerType;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /// A route of a protocol. What is registered, `Allow`, the advice of a 404, the paths that no
 /// setting can take, and OpenAPI's document follow from it.
@@ -17,11 +18,17 @@ public record Route(
         ModelCount models,
         boolean isForHealth,
         Documented documented,
-        Function<ServerParts, Handler> handler)
-        implements Described {
+        Function<ServerParts, Handler> handler) {
 
     /// The attribute of a request that has the [ErrorForm] of its route.
     static final String ERRORS = "berth.errors";
+
+    /// How OpenAPI's document shows a route. What it says stands in `openapi.json` beside the class of
+    /// the route's [Protocol], under its method and path. A route that has nothing there is not shown.
+    ///
+    /// @param path that `openapi.json` has for it
+    /// @param where whether it is shown, by what is known of the models that are loaded
+    public record Documented(String path, Predicate<Stream<ModelFacts>> where) {}
 
     /// How many models a server has that has the route.
     public enum ModelCount {

@@ -19,9 +19,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -58,13 +55,13 @@ public final class Routes {
         this.config = config;
         this.models = models;
         this.on = on(config).toList();
-        this.here = here(_ -> true);
-        var requests = here(protocol -> protocol.claim() == Claim.ALL);
-        var paths = new Paths(allowed(here), elsewhere(), allowed(requests).keySet());
+        this.here = of(config, models.hasMany());
+        var requests = of(config, models.hasMany(), protocol -> protocol.claim() == Claim.ALL);
+        var paths = new Paths(paths(here), elsewhere(), paths(requests));
         var untraced = new HashSet<>(healthPaths());
         untraced.add(config.get(MonitoringConfig.METRICS_PATH));
         var log = new RequestLog(metrics, paths, tracing, untraced);
-        this.parts = new ServerParts(config, models, metrics, log, paths, here);
+        this.parts = new ServerParts(config, models, metrics, log, paths);
     }
 
     /// Whether a path is one of the server's own, and so can't be the one of a setting.
@@ -115,29 +112,25 @@ public final class Routes {
         new Failures(parts.paths(), this::errors).map(routes);
     }
 
-    /// The routes of this server. Those that settings name go before others at the same path.
-    private List<Route> here(Predicate<Protocol> which) {
+    /// The routes of a server. Those that settings name go before others at the same path.
+    public static List<Route> of(ServerConfig config, boolean hasMany) {
+        return of(config, hasMany, _ -> true);
+    }
+
+    private static List<Route> of(ServerConfig config, boolean hasMany, Predicate<Protocol> which) {
         var named =
-                on.stream().flatMap(protocol -> protocol.named(config).stream()).toList();
-        var others = on.stream()
+                on(config).flatMap(protocol -> protocol.named(config).stream()).toList();
+        var others = on(config)
                 .filter(which)
                 .flatMap(protocol -> protocol.routes().stream())
                 .filter(route -> named.stream().noneMatch(route::isAt));
         return Stream.concat(named.stream(), others)
-                .filter(route -> route.isHere(models.hasMany()))
+                .filter(route -> route.isHere(hasMany))
                 .toList();
     }
 
-    /// The methods of each path, as `Allow` lists them.
-    private static SortedMap<String, String> allowed(List<Route> routes) {
-        return routes.stream()
-                .collect(Collectors.groupingBy(
-                        Route::path,
-                        TreeMap::new,
-                        Collectors.mapping(
-                                route -> route.method().name(),
-                                Collectors.collectingAndThen(
-                                        Collectors.toCollection(TreeSet::new), names -> String.join(", ", names)))));
+    private static Set<String> paths(List<Route> routes) {
+        return routes.stream().map(Route::path).collect(Collectors.toUnmodifiableSet());
     }
 
     /// The paths of a server with another number of models, and of other servers.

@@ -4,23 +4,12 @@ import dev.berth.config.HttpConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import java.util.List;
 
 /// What a protocol has of a server. For any thread.
 ///
 /// @param log has a line for each request, which is there already
-/// @param routes of the server, for OpenAPI's document
 public record ServerParts(
-        ServerConfig config,
-        NamedModels models,
-        ServingMetrics metrics,
-        RequestLog log,
-        Paths paths,
-        List<? extends Described> routes) {
-
-    public ServerParts {
-        routes = List.copyOf(routes);
-    }
+        ServerConfig config, NamedModels models, ServingMetrics metrics, RequestLog log, Paths paths) {
 
     public Health health() {
         return models.health();

@@ -26,7 +26,6 @@ import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpStatus;
-import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.BufferUtil;
@@ -44,7 +43,7 @@ import software.amazon.eventstream.Message;
 /// request's thread.
 ///
 /// Sources: the API's model `sagemaker-runtime`, version 2017-05-13; AWS's guide.
-final class RuntimeApi extends Handler.Wrapper implements Front {
+final class RuntimeApi extends Front {
 
     private static final Pattern PATH = Pattern.compile(
             "/endpoints/([^/]+)/(?:(invocations)|(invocations-response-stream)|openai(/v1/.+)|(async-invocations))");
@@ -81,22 +80,18 @@ final class RuntimeApi extends Handler.Wrapper implements Front {
     }
 
     @Override
-    public Handler.Wrapper handler() {
-        return this;
-    }
-
-    @Override
     public void refuse() {
         async.ifPresent(AsyncInvocations::stop);
     }
 
     @Override
-    public Duration mostToClose() {
+    public Duration mostToStop() {
         return async.isPresent() ? AsyncInvocations.LAST_OBJECTS : Duration.ZERO;
     }
 
     @Override
-    public void close() throws InterruptedException {
+    protected void doStop() throws Exception {
+        super.doStop();
         if (async.isPresent()) {
             async.get().close();
         }

@@ -6,8 +6,8 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.error.ErrorType;
 import dev.berth.hooks.MediaType;
-import dev.berth.http.Described;
 import dev.berth.http.Protocol;
+import dev.berth.http.Route;
 import dev.berth.json.JsonText;
 import dev.berth.metrics.ServingMetrics;
 import java.io.IOException;
@@ -28,7 +28,7 @@ record OpenApi(MediaType accept, Catalog catalog) {
     private static final String OF_PROTOCOL = "openapi.json";
 
     /// @param url where clients find the server
-    JsonNode describe(String url, List<? extends Described> routes) throws IOException {
+    JsonNode describe(String url, List<Route> routes) throws IOException {
         var said = said();
         var asking = read(OpenApi.class, ASKING);
         var document = read(OpenApi.class, FRAME);
@@ -41,7 +41,7 @@ record OpenApi(MediaType accept, Catalog catalog) {
                 .forEach(types::add);
         var paths = document.withObject("/paths");
         routes.stream()
-                .sorted(Comparator.comparing(Described::path)
+                .sorted(Comparator.comparing(Route::path)
                         .thenComparing(route -> route.method().name()))
                 .filter(route -> route.documented().where().test(catalog.facts()))
                 .forEach(route -> {

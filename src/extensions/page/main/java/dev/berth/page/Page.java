@@ -10,7 +10,8 @@ import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
-import dev.berth.http.Described;
+import dev.berth.http.Route;
+import dev.berth.http.Routes;
 import dev.berth.http.ServerParts;
 import dev.berth.json.JsonText;
 import dev.berth.serving.many.Served;
@@ -44,12 +45,12 @@ final class Page {
     private static final int LARGEST_SAMPLE = 4 << 20;
 
     private final ServerConfig config;
-    private final List<? extends Described> routes;
+    private final List<Route> routes;
     private final Catalog catalog;
 
     Page(ServerParts parts) {
         this.config = parts.config();
-        this.routes = parts.routes();
+        this.routes = Routes.of(config, parts.models().hasMany());
         this.catalog = new Catalog(parts.models(), config.get(ModelConfig.MODEL_DIR));
     }
 
