@@ -8,6 +8,7 @@ import dev.berth.memory.RequestMemory.ProcessMemory;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.HookPool;
 import java.io.ByteArrayInputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -22,7 +23,7 @@ import java.util.function.Function;
 /// The request's own thread reads all of it before `inputFn` runs, so no hook waits for a client. A
 /// long body is in a file meanwhile, and the hook may take it piece by piece. Used by one thread at a
 /// time.
-public final class RequestBody extends BlockStream {
+public final class RequestBody extends FilterInputStream {
 
     /// What all bodies may have in memory before they are read. Beyond that they wait in files.
     private static final MemoryBudget BODIES =
@@ -73,13 +74,12 @@ public final class RequestBody extends BlockStream {
     /// All of it where it is not in memory, else null.
     private BodyFile file;
 
-    /// What hooks read; null before it is whole.
-    private InputStream whole;
-
     /// @param upload of which it is all that is left, or one message
     /// @param declared how long it is; -1: nobody has said so
     /// @param limit the most bytes that the server takes, as they are sent and decoded
     public RequestBody(Upload upload, long declared, long limit, Deadline deadline) {
+        // What hooks read is not there before it is whole.
+        super(null);
         this.memory = new RequestMemory(ProcessMemory.ofThisProcess(), deadline.nanos(), HookPool::leavePlace);
         this.upload = upload;
         this.source = upload;
@@ -126,7 +126,7 @@ public final class RequestBody extends BlockStream {
     /// Waits for the whole body. A long one, and one for which there is no memory now, goes into a file.
     /// Runs on the request's thread.
     public void readWhole() throws IOException {
-        if (whole != null) {
+        if (in != null) {
             return;
         }
         requireShort();
@@ -144,7 +144,7 @@ public final class RequestBody extends BlockStream {
             buffer = Arrays.copyOf(buffer, count);
             inMemory.shrinkTo(count);
         }
-        whole = file == null ? new ByteArrayInputStream(buffer) : file.open();
+        in = file == null ? new ByteArrayInputStream(buffer) : file.open();
     }
 
     private void moveToFile() throws IOException {
@@ -180,7 +180,7 @@ public final class RequestBody extends BlockStream {
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
         readWhole();
-        return whole.read(bytes, offset, length);
+        return super.read(bytes, offset, length);
     }
 
     /// All that is left, once there is memory for what becomes of it. What is in memory is not
@@ -197,11 +197,11 @@ public final class RequestBody extends BlockStream {
         }
         if (file != null) {
             memory.add(received);
-        } else if (whole.available() == buffer.length) {
-            whole = InputStream.nullInputStream();
+        } else if (in.available() == buffer.length) {
+            in = InputStream.nullInputStream();
             return buffer;
         }
-        return whole.readAllBytes();
+        return in.readAllBytes();
     }
 
     /// Reads on until so many bytes are in memory, or all that there are.

@@ -3,6 +3,7 @@ package dev.berth.http.body;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.serving.hooks.Deadline;
+import java.io.InputStream;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.http.HttpFields;
@@ -15,7 +16,7 @@ import org.eclipse.jetty.server.Response;
 /// The bytes of a request's body as they arrive. Jetty's own stream waits for as long as the
 /// connection may be silent; this waits until the deadline of the request. Used by one thread at a
 /// time.
-public final class Upload extends BlockStream {
+public final class Upload extends InputStream {
 
     private static final long MOST_TO_DISCARD = 256L << 20;
     private static final long LONGEST_DISCARD_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -89,6 +90,12 @@ public final class Upload extends BlockStream {
                 "the request's time ran out after %d bytes of its body".formatted(received));
     }
 
+    @Override
+    public int read() {
+        var one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
     /// Takes the next bytes, as many as have arrived.
     ///
     /// @throws ServingException as [#hasMore], and `PAYLOAD_TOO_LARGE`
@@ -160,39 +167,30 @@ public final class Upload extends BlockStream {
     public boolean await(long nanos) {
         long stop = System.nanoTime() + nanos;
         for (long left = nanos; left > 0 && !hasArrived(); left = stop - System.nanoTime()) {
-            demand();
-            demanded = !arrived(left);
-        }
-        return hasArrived();
-    }
-
-    private boolean hasArrived() {
-        if (chunk == null && !demanded) {
-            chunk = request.read();
+            try {
+                demanded = !arrival.tryAcquire(left, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw ErrorType.DEADLINE_EXCEEDED.because("the wait for the request's body was interrupted", e);
+            }
         }
         return chunk != null;
     }
 
-    /// Asks to be told when more has arrived. A caller who waits for the word to send the body is
-    /// given it.
-    private void demand() {
-        if (demanded) {
-            return;
+    /// Asks to be told when more arrives, where nothing has. A caller who waits for the word to send
+    /// the body is given it.
+    private boolean hasArrived() {
+        if (chunk == null && !demanded) {
+            chunk = request.read();
+            demanded = chunk == null;
+            if (demanded) {
+                if (awaitsWord()) {
+                    // Where it can't be written, no more of the body comes, which the reader sees.
+                    var _ = response.writeInterim(HttpStatus.CONTINUE_100, HttpFields.EMPTY);
+                }
+                request.demand(arrival::release);
+            }
         }
-        if (awaitsWord()) {
-            // Where it can't be written, no more of the body comes, which the reader sees.
-            var _ = response.writeInterim(HttpStatus.CONTINUE_100, HttpFields.EMPTY);
-        }
-        demanded = true;
-        request.demand(arrival::release);
-    }
-
-    private boolean arrived(long nanos) {
-        try {
-            return arrival.tryAcquire(nanos, TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw ErrorType.DEADLINE_EXCEEDED.because("the wait for the request's body was interrupted", e);
-        }
+        return chunk != null;
     }
 }
