@@ -45,33 +45,23 @@ class UploadTest {
                 Response.class.getClassLoader(), new Class<?>[] {Response.class}, (_, _, _) -> null);
     }
 
-    /// Much may arrive of which nothing comes out.
+    /// Much may arrive of which nothing comes out, or all of it, of which much does, in pieces with pauses
+    /// for others.
     @Test
-    void whatIsCompressedIsInflatedUntilTheDeadline() {
-        var empty = Content.Chunk.from(ByteBuffer.wrap(new byte[] {0, 0, 0, -1, -1}), false);
-        var upload = new Upload(request(empty), unused());
-        var over = Deadline.in(Duration.ZERO, System::nanoTime);
-        try (var body = new RequestBody(upload, -1, 1 << 20, over)) {
-            var inflated = body.decode(in -> new Inflated(in, "deflate", "coding", body.memory()));
-            assertThat(inflated).isNotNull();
-            assertThatThrownBy(body::readAllBytes)
-                    .isInstanceOfSatisfying(
-                            ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.DEADLINE_EXCEEDED));
-        }
-    }
-
-    /// All of it has arrived, and it is inflated in pieces, with pauses for others.
-    @Test
-    void soIsWhatBecomesLong() throws IOException {
+    void whatIsCompressedIsInflatedUntilTheDeadline() throws IOException {
         var packed = new ByteArrayOutputStream();
         try (var out = new DeflaterOutputStream(packed)) {
             out.write(new byte[200_000]);
         }
-        var upload = new Upload(request(Content.Chunk.from(ByteBuffer.wrap(packed.toByteArray()), true)), unused());
-        var deadline = new Deadline(5, new AtomicLong()::incrementAndGet);
-        try (var body = new RequestBody(upload, -1, 1 << 20, deadline)) {
-            var inflated = body.decode(in -> new Inflated(in, "deflate", "coding", body.memory()));
-            assertThat(inflated).isNotNull();
+        var empty = ByteBuffer.wrap(new byte[] {0, 0, 0, -1, -1});
+        assertLate(Content.Chunk.from(empty, false), Deadline.in(Duration.ZERO, System::nanoTime));
+        var all = ByteBuffer.wrap(packed.toByteArray());
+        assertLate(Content.Chunk.from(all, true), new Deadline(5, new AtomicLong()::incrementAndGet));
+    }
+
+    private static void assertLate(Content.Chunk arrived, Deadline deadline) {
+        try (var body = new RequestBody(new Upload(request(arrived), unused()), -1, 1 << 20, deadline)) {
+            var _ = body.decode(in -> new Inflated(in, "deflate", "coding", body.memory()));
             assertThatThrownBy(body::readWhole)
                     .isInstanceOfSatisfying(
                             ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.DEADLINE_EXCEEDED));
