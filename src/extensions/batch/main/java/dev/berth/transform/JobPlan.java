@@ -55,6 +55,7 @@ public final class JobPlan {
         return lines;
     }
 
+    @SuppressWarnings("AnnotateFormatMethod") // That would need one more library.
     private static String line(String format, Object... values) {
         return String.format(Locale.ROOT, format, values);
     }

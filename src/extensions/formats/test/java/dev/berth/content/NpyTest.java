@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
-import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Tensor;
 import dev.berth.testing.DamagedBytes;
 import java.nio.ByteBuffer;
@@ -22,8 +21,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class NpyTest {
-
-    private static final MediaType NPY = MediaType.of("application", "x-npy");
 
     @ParameterizedTest
     @Tag("HOOK-05")

@@ -75,7 +75,7 @@ public final class HookPool implements AutoCloseable {
     }
 
     /// The hooks of small or of large requests, guarded by the monitor of the pool.
-    private final class Lane {
+    private static final class Lane {
 
         /// In order of arrival.
         private final Deque<Run<?>> waiting = new ArrayDeque<>();

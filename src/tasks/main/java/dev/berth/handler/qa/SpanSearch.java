@@ -38,7 +38,7 @@ record SpanSearch(EncodedQuestion record, Parameters parameters, int window) {
         int stop = record.windows().end(window);
         var start = probabilities(logits.start(), row, stop - first);
         var end = probabilities(logits.end(), row, stop - first);
-        long tokens = stop - first;
+        long tokens = (long) stop - first;
         // A span from token i to token j has the number i * tokens + j.
         var candidates = LongStream.range(0, tokens)
                 .flatMap(i -> LongStream.range(i, Math.min(tokens, i + parameters.maxAnswerLength()))

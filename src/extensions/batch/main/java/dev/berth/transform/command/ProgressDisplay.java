@@ -169,11 +169,13 @@ final class ProgressDisplay implements Progress, AutoCloseable {
                 : "%s, %s, %s%s"
                         .formatted(
                                 objects(),
-                                String.format(
-                                        Locale.ROOT,
-                                        bytes == 0 ? "%.1f MB" : "%.1f of %.1f MB",
-                                        (answered + passed) / MEGABYTE,
-                                        bytes / MEGABYTE),
+                                bytes == 0
+                                        ? String.format(Locale.ROOT, "%.1f MB", (answered + passed) / MEGABYTE)
+                                        : String.format(
+                                                Locale.ROOT,
+                                                "%.1f of %.1f MB",
+                                                (answered + passed) / MEGABYTE,
+                                                bytes / MEGABYTE),
                                 records(),
                                 left().map(left -> ", %d s left".formatted(left.toSeconds()))
                                         .orElse(""));

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -190,10 +191,10 @@ final class MecabDictionary implements AutoCloseable {
                                         system.leftSize,
                                         system.rightSize));
             }
-            for (var words : List.of(system, unknownWords)) {
-                if (!words.isWhole(leftIds, rightIds)) {
+            for (var words : Map.of("sys.dic", system, "unk.dic", unknownWords).entrySet()) {
+                if (!words.getValue().isWhole(leftIds, rightIds)) {
                     throw new IOException("%s: %s: found a dictionary that leads out of itself; it is damaged"
-                            .formatted(directory, words == system ? "sys.dic" : "unk.dic"));
+                            .formatted(directory, words.getKey()));
                 }
             }
             var categories = map(directory.resolve("char.bin"), Integer.BYTES);

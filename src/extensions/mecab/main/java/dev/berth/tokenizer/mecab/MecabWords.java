@@ -6,6 +6,7 @@ import dev.berth.tokenizer.mecab.MecabDictionary.Category;
 import dev.berth.tokenizer.mecab.MecabDictionary.Entry;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.List;
 
 /// Cuts a text into words as MeCab 0.996 does: of all ways to read it the one of the least cost,
 /// which is that of its words and of each pair of neighbours. Safe for use by many threads.
@@ -107,7 +108,7 @@ final class MecabWords {
             }
         }
 
-        private void addUnknown(int start, Category category, ArrayList<Entry> found) {
+        private void addUnknown(int start, Category category, List<Entry> found) {
             int group = category.group() ? lengthOfGroup(start, category) : NONE;
             if (group != NONE && group <= 1 + LONGEST_GROUP) {
                 add(group, category, found);
@@ -128,7 +129,7 @@ final class MecabWords {
             }
         }
 
-        private void add(int length, Category category, ArrayList<Entry> found) {
+        private void add(int length, Category category, List<Entry> found) {
             dictionary.unknown(category, length).forEach(found::add);
         }
 
