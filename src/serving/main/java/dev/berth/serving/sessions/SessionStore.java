@@ -20,9 +20,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -76,9 +77,9 @@ public final class SessionStore {
         /// Ends it when it is not used. Not started where it may be idle for ever.
         private final Thread watch = Thread.ofVirtual().name("berth-sessions").unstarted(this::expire);
 
-        /// The one turn, in the order in which requests ask for it. The first is that of the request that
-        /// opens the session, and whatever ends the session has to have it.
-        private final Semaphore turn = new Semaphore(0, true);
+        /// Has the one turn while nobody has it, and gives it away in the order in which requests ask. The
+        /// first is that of the request that opens the session, and whatever ends the session has to have it.
+        private final BlockingQueue<Session> turn = new ArrayBlockingQueue<>(1, true);
 
         /// Why it is to end as soon as it is free; empty: it goes on.
         private final AtomicReference<Reason> ending = new AtomicReference<>();
@@ -105,7 +106,7 @@ public final class SessionStore {
 
         /// Until it expires. From zero on it has ended.
         private long left() {
-            if (!turn.tryAcquire()) {
+            if (turn.poll() == null) {
                 return timeToLive.toNanos();
             }
             long left = timeToLive.toNanos() - (System.nanoTime() - usedAt);
@@ -126,13 +127,13 @@ public final class SessionStore {
                 calls.closeSession(value);
                 hasEnded();
             }
-            turn.release();
+            turn.add(this);
             endIfFree();
         }
 
         /// Its end may have been decided while the turn was passed on.
         private void endIfFree() {
-            if (ending.get() != null && sessions.containsKey(id) && turn.tryAcquire()) {
+            if (ending.get() != null && sessions.containsKey(id) && turn.poll() != null) {
                 passTurn();
             }
         }
@@ -281,7 +282,7 @@ public final class SessionStore {
     public Turn enter(String id, Deadline deadline) {
         var session = Optional.ofNullable(sessions.get(id)).orElseThrow(SessionStore::unknown);
         try {
-            if (!session.turn.tryAcquire(deadline.nanosLeft(), TimeUnit.NANOSECONDS)) {
+            if (session.turn.poll(deadline.nanosLeft(), TimeUnit.NANOSECONDS) == null) {
                 throw ErrorType.DEADLINE_EXCEEDED.because(
                         "the request's time ran out while another request was in its session");
             }
@@ -308,7 +309,7 @@ public final class SessionStore {
         var session = enter(id, deadline).session;
         session.endWhenFree(Reason.CLOSED);
         sessions.remove(id);
-        session.turn.release();
+        session.turn.add(session);
         var closes = new AtomicBoolean();
         try {
             var _ = calls.start("close of the session", deadline, logContext, () -> {
@@ -346,7 +347,7 @@ public final class SessionStore {
         var idle = Optional.<Session>empty();
         do {
             idle = oldestIdle();
-            idle.filter(session -> session.turn.tryAcquire()).ifPresent(session -> {
+            idle.filter(session -> session.turn.poll() != null).ifPresent(session -> {
                 session.endWhenFree(Reason.MEMORY);
                 session.passTurn();
             });
@@ -358,7 +359,7 @@ public final class SessionStore {
         return room.grow(0)
                 ? Optional.empty()
                 : sessions.values().stream()
-                        .filter(session -> session.turn.availablePermits() > 0 && !session.turn.hasQueuedThreads())
+                        .filter(session -> !session.turn.isEmpty())
                         .min(Comparator.comparingLong(session -> session.usedAt));
     }
 
