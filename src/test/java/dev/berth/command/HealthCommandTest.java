@@ -66,6 +66,15 @@ class HealthCommandTest {
     }
 
     @Test
+    void aHostThatNoAddressCanHaveIsNoFailureOfTheModel() {
+        assertThat(health(Map.of("BERTH_HOST", "a|b"), Map.of())).isEqualTo(1);
+        assertThat(printed())
+                .startsWith("the command can't go on: ")
+                .contains("a|b")
+                .hasLineCount(1);
+    }
+
+    @Test
     @Tag("packaged")
     void theLauncherRunsIt() throws Exception {
         try (var health = ServeProcess.serve(Map.of(), "health")) {

@@ -3,6 +3,7 @@ package dev.berth.command;
 import static java.util.function.Function.identity;
 
 import com.sun.management.UnixOperatingSystemMXBean;
+import dev.berth.artifact.code.Thrown;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.ModelConfig;
 import dev.berth.config.Platform;
@@ -87,7 +88,8 @@ public final class Commands {
             e.problems().forEach(err::println);
             return ExitCode.USAGE;
         } catch (Exception | Error e) {
-            StartException.of(e).getMessage().lines().forEach(err::println);
+            var why = e instanceof StartException ? e.getMessage() : "the command can't go on: " + Thrown.of(e);
+            why.lines().forEach(err::println);
             LoggerFactory.getLogger(Commands.class).debug("the command failed", e);
             return ExitCode.SOFTWARE;
         }

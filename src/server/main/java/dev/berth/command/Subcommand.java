@@ -23,6 +23,6 @@ public interface Subcommand {
     /// @param parsed what was given behind the name
     /// @return the exit code: 0, 1 where it failed, 2 where it was told something wrong; stderr says why
     /// @throws dev.berth.config.ConfigurationException where settings are wrong, for 2
-    /// @throws Exception why it failed, for 1. stderr gets what [StartException] makes of it
+    /// @throws Exception why it failed, for 1. Its message alone is shown where it is a [StartException]
     int run(Map<String, String> environment, Path home, ParseResult parsed) throws Exception;
 }
