@@ -41,6 +41,22 @@ class OtlpProcessTest {
         }
     }
 
+    /// The exporter retries for longer than the end may take.
+    @Test
+    void aCollectorThatIsGoneDoesNotKeepTheEnd() throws Exception {
+        try (var server = ServeProcess.java(Map.of(
+                        "BERTH_OTLP_ENDPOINT",
+                        "http://localhost:" + ServeProcess.freePort(),
+                        "BERTH_DRAIN_SECONDS",
+                        "0"))
+                .awaitReady()) {
+            assertThat(server.terminate().exitCode()).isZero();
+            assertThat(server.out())
+                    .contains("could not be sent within 2 s of the end")
+                    .contains("stopped");
+        }
+    }
+
     @Test
     void aServerThatSendsNothingLoadsNoClassForIt() throws Exception {
         var loaded = directory.resolve("classes.log");

@@ -53,6 +53,11 @@ public final class OrderlyStop {
         Thread.ofPlatform().name("berth-stop-watch").daemon().start(() -> watch(limit, lastWords));
     }
 
+    /// Whether a signal has come.
+    boolean hasBegun() {
+        return begun.getCount() == 0;
+    }
+
     /// Ends the process at once: an exit would tear libtorch down, which another thread may still be
     /// loading or using.
     static int end(int code) {
@@ -101,7 +106,7 @@ public final class OrderlyStop {
     }
 
     private void awaitBegin() {
-        while (begun.getCount() > 0) {
+        while (!hasBegun()) {
             try {
                 begun.await();
             } catch (InterruptedException _) {

@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 /// Asks the `/ping` of its own process, and ends the process when there is no answer, whatever it
 /// is. So a listener that has died, or a heap without any room, is never silent: the platform sees
 /// an end, and starts another. Where others crowd the port, it asks on a way that they can't fill.
-/// Runs on one thread.
+/// A stop, whose last steps come when the port is closed, is bounded by [OrderlyStop]. Runs on one
+/// thread.
 final class Pulse {
 
     private static final Logger log = LoggerFactory.getLogger(Pulse.class);
@@ -26,13 +27,15 @@ final class Pulse {
 
     private final InetSocketAddress address;
     private final Server server;
+    private final OrderlyStop stop;
 
     private final Thread lastWords =
             Thread.ofPlatform().name("berth-pulse").daemon().unstarted(Pulse::sayLastWords);
 
-    Pulse(String host, Server server) {
+    Pulse(String host, Server server, OrderlyStop stop) {
         this.address = new InetSocketAddress(host, server.port());
         this.server = server;
+        this.stop = stop;
     }
 
     /// @return the exit code
@@ -40,7 +43,7 @@ final class Pulse {
         int misses = 0;
         while (misses < MISSES) {
             Thread.sleep(INTERVAL);
-            misses = answers() || server.worksInside(PATIENCE) ? 0 : misses + 1;
+            misses = stop.hasBegun() || answers() || server.worksInside(PATIENCE) ? 0 : misses + 1;
         }
         return OrderlyStop.force(lastWords);
     }

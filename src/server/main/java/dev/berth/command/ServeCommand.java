@@ -129,7 +129,7 @@ final class ServeCommand {
                 return OrderlyStop.end(ExitCode.SOFTWARE);
             }
         }
-        return new Pulse(config.get(HttpConfig.HOST), server).watch();
+        return new Pulse(config.get(HttpConfig.HOST), server, stop).watch();
     }
 
     private static void announce(Configuration configuration) {

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -116,11 +117,17 @@ public final class OtlpExport implements Exporter.Export {
     @Override
     public void close() {
         logs.detach();
-        var ended = CompletableResultCode.ofAll(List.of(
-                sdk.getSdkTracerProvider().shutdown(),
-                sdk.getSdkMeterProvider().shutdown(),
-                sdk.getSdkLoggerProvider().shutdown()));
-        if (!ended.join(LAST_EXPORTS.toMillis(), TimeUnit.MILLISECONDS).isSuccess()) {
+        long millis = LAST_EXPORTS.toMillis();
+        // The last one waits for its export by itself, and for longer.
+        var ended = CompletableFuture.supplyAsync(
+                () -> CompletableResultCode.ofAll(List.of(
+                                sdk.getSdkTracerProvider().shutdown(),
+                                sdk.getSdkLoggerProvider().shutdown(),
+                                sdk.getSdkMeterProvider().shutdown()))
+                        .join(millis, TimeUnit.MILLISECONDS)
+                        .isSuccess(),
+                Thread::startVirtualThread);
+        if (!ended.completeOnTimeout(false, millis, TimeUnit.MILLISECONDS).join()) {
             log.warn("some traces, metrics or logs could not be sent within {} s of the end", LAST_EXPORTS.toSeconds());
         }
         failures.close();
