@@ -2,7 +2,6 @@ package dev.berth.storage;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -68,7 +67,7 @@ public interface Location {
 
     /// The same, and nothing where a local path does not exist.
     default Stream<StoredObject> listIfThere() {
-        return file().filter(path -> !Files.exists(path)).isPresent() ? Stream.empty() : list();
+        return list();
     }
 
     /// The size in bytes; nothing where there is no such object.

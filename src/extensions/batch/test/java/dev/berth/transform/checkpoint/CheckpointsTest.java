@@ -80,6 +80,24 @@ class CheckpointsTest {
         written.end(true);
     }
 
+    /// Several instances of a job may share a directory.
+    @Test
+    void whatAnotherInstanceRemovesMeanwhileIsNotLeft() throws Exception {
+        var other = Thread.ofVirtual().start(() -> {
+            while (!Thread.currentThread().isInterrupted()) {
+                var begun = open();
+                begun.arrived(1, 1, 1, bytes("one"));
+                begun.end(true);
+                new Checkpoints(output(), "job").end();
+            }
+        });
+        for (int i = 0; i < 2000; i++) {
+            new Checkpoints(output(), "job");
+        }
+        other.interrupt();
+        other.join();
+    }
+
     /// Names of objects are users' own: with the old places, the second of these was in that of the
     /// first, and the last is longer than a file system takes with an ending.
     @ParameterizedTest

@@ -81,6 +81,19 @@ public record LocalLocation(Path path, String text) implements Location {
         return StreamSupport.stream(new LocalListing(this, path), false);
     }
 
+    /// Another instance may remove it at any time.
+    @Override
+    public Stream<StoredObject> listIfThere() {
+        try {
+            return list();
+        } catch (StorageException e) {
+            if (e.getCause() instanceof NoSuchFileException) {
+                return Stream.empty();
+            }
+            throw e;
+        }
+    }
+
     @Override
     public OptionalLong size() {
         try {
