@@ -209,12 +209,13 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
                 writeAll();
             }
             var output = kept.<Future<byte[]>>map(CompletableFuture::completedFuture)
-                    .orElseGet(() -> shared.threads.submit(() -> share.ask(() -> ask(payload, share, first))));
+                    .orElseGet(() -> shared.threads.submit(() -> ask(payload, share, first)));
             sent.add(new Sent(payload.records(), kept.isPresent(), read.sumThenReset(), share, output));
         }
 
-        private byte[] ask(Payload payload, JobMemory.Share share, long first) throws InterruptedException {
-            var made = exchange.output(payload, range.object(), share);
+        private byte[] ask(Payload payload, JobMemory.Share share, long first) throws Exception {
+            var made = share.ask(() -> exchange.output(payload, range.object(), share));
+            // Another request runs meanwhile.
             if (areSafeInParts()) {
                 checkpoint.arrived(recordsWritten.get() + 1, first, payload.records(), made);
             }
