@@ -38,7 +38,7 @@ final class AnswerImages {
     /// On their way to S3 at the same time, for one object.
     private static final int MOST_WRITTEN = 8;
 
-    /// A file system takes 255 bytes, and there may come a number and `.part-…`.
+    /// A file system takes 255 bytes, and there may come a number, and `.berth-part` for a while.
     private static final int LONGEST_NAME = 150;
 
     private static final int KEPT_OF_LONG_NAME = 120;
