@@ -3,8 +3,6 @@ package dev.berth.handler.qa;
 import dev.berth.handler.task.Best;
 import dev.berth.handler.task.ScoreFunction;
 import java.util.Arrays;
-import java.util.function.LongToDoubleFunction;
-import java.util.stream.LongStream;
 
 /// Finds the best spans of each window of one record, as the question-answering pipeline of
 /// `transformers` 4.53 does. [Spans] makes answers of them.
@@ -36,24 +34,27 @@ record SpanSearch(EncodedQuestion record, Parameters parameters, int window) {
     Spans in(SpanModel.Logits logits, int row) {
         int first = record.windows().start(window);
         int stop = record.windows().end(window);
-        var start = probabilities(logits.start(), row, stop - first);
-        var end = probabilities(logits.end(), row, stop - first);
-        long tokens = (long) stop - first;
-        // A span from token i to token j has the number i * tokens + j.
-        var candidates = LongStream.range(0, tokens)
-                .flatMap(i -> LongStream.range(i, Math.min(tokens, i + parameters.maxAnswerLength()))
-                        .map(j -> i * tokens + j));
-        LongToDoubleFunction score = span -> start[1 + (int) (span / tokens)] * end[1 + (int) (span % tokens)];
+        var starts = probabilities(logits.start(), row, stop - first);
+        var ends = probabilities(logits.end(), row, stop - first);
+        int tokens = stop - first;
+        var best = new Best(parameters.topK());
+        for (int i = 0; i < tokens; i++) {
+            int end = (int) Math.min(tokens, (long) i + parameters.maxAnswerLength());
+            for (int j = i; j < end; j++) {
+                // The number of a span from token i to token j.
+                best.add((long) i * tokens + j, starts[1 + i] * ends[1 + j]);
+            }
+        }
         return new Spans(
-                Best.of(candidates, score, parameters.topK()).stream()
+                best.found().stream()
                         .map(span -> span(
-                                first + (int) (span / tokens),
-                                first + (int) (span % tokens),
+                                first + (int) (span.number() / tokens),
+                                first + (int) (span.number() % tokens),
                                 first,
                                 stop,
-                                score.applyAsDouble(span)))
+                                span.score()))
                         .toList(),
-                start[0] * end[0]);
+                starts[0] * ends[0]);
     }
 
     /// A span of the window from `first` to `stop` in the context's text. Words end where the window

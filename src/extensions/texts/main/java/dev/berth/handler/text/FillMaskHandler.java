@@ -17,7 +17,6 @@ import dev.berth.tokenizer.Vocabulary;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 
 /// Fills in a masked token of a text, such as `[MASK]` or `<mask>`.
 ///
@@ -135,10 +134,12 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
     private List<Filled> filled(TaskRecord<EncodedText, Parameters> record, float[] scores, int place, boolean single) {
         var parameters = record.parameters();
         var tokens = parameters.targets.isEmpty()
-                ? LongStream.range(0, scores.length)
-                : parameters.targets.stream().mapToLong(this::target).distinct();
-        return Best.of(tokens, token -> scores[(int) token], parameters.topK).stream()
-                .map(token -> filled(record.input().row(), place, token, scores[token.intValue()], single))
+                ? IntStream.range(0, scores.length)
+                : parameters.targets.stream().mapToInt(this::target).distinct();
+        var best = new Best(parameters.topK);
+        tokens.forEachOrdered(token -> best.add(token, scores[token]));
+        return best.found().stream()
+                .map(token -> filled(record.input().row(), place, token.number(), (float) token.score(), single))
                 .toList();
     }
 
@@ -149,8 +150,8 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
     }
 
     /// Its id; of a text that is no token the first of its tokens.
-    private long target(String target) {
-        return vocabulary.id(target).orElseGet(() -> {
+    private int target(String target) {
+        long id = vocabulary.id(target).orElseGet(() -> {
             var tokens = tokenizer.tokens(target).ids();
             if (tokens.length == 0) {
                 throw new BadInputException(
@@ -158,5 +159,6 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
             }
             return tokens[0];
         });
+        return Math.toIntExact(id);
     }
 }
