@@ -144,7 +144,11 @@ public final class SharedThreads {
         public synchronized void leavePlace() {
             if (isRunning && replaced == null) {
                 replaced = threads;
-                addPlaces(replaced, 1);
+                try {
+                    addPlaces(replaced, 1);
+                } catch (OutOfMemoryError _) {
+                    // There is no memory for a thread now. The next task that comes has it tried again.
+                }
             }
         }
     }
