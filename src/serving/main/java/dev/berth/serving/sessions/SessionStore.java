@@ -20,10 +20,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -79,7 +79,7 @@ public final class SessionStore {
 
         /// Has the one turn while nobody has it, and gives it away in the order in which requests ask. The
         /// first is that of the request that opens the session, and whatever ends the session has to have it.
-        private final BlockingQueue<Session> turn = new ArrayBlockingQueue<>(1, true);
+        private final BlockingQueue<Session> turn = new LinkedTransferQueue<>();
 
         /// Why it is to end as soon as it is free; empty: it goes on.
         private final AtomicReference<Reason> ending = new AtomicReference<>();
