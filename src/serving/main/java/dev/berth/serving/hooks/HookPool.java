@@ -339,7 +339,7 @@ public final class HookPool implements AutoCloseable {
                 synchronized (HookPool.this) {
                     lane.sent--;
                 }
-                inside.leave();
+                var _ = cancel();
             }
         }
 
