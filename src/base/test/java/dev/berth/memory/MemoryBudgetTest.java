@@ -1,6 +1,7 @@
 package dev.berth.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.TestThreads;
@@ -16,10 +17,9 @@ import org.junit.jupiter.api.Test;
 class MemoryBudgetTest {
 
     private static final long LATER = 1_000_000_000_000L;
-    private static final long KIB = 1 << 10;
 
     private final AtomicLong clock = new AtomicLong(-5);
-    private final MemoryBudget budget = new MemoryBudget(100 * KIB, clock::get);
+    private final MemoryBudget budget = new MemoryBudget(100, clock::get);
     private final ExecutorService threads = new TestThreads();
 
     @AfterEach
@@ -35,31 +35,38 @@ class MemoryBudgetTest {
         return result;
     }
 
-    private MemoryBudget.Share take(long kib) throws InterruptedException {
-        return budget.take(kib * KIB);
-    }
-
-    private void assertFree(long kib) {
-        try (var _ = budget.tryTake(kib * KIB).orElseThrow()) {
+    private void assertFree(long bytes) {
+        try (var _ = budget.tryTake(bytes).orElseThrow()) {
             assertThat(budget.tryTake(1)).isEmpty();
         }
     }
 
     @Test
-    void sharesNeverHoldMoreThanThereIs() throws Exception {
-        var other = take(10);
-        var share = take(60);
+    void sharesNeverHoldMoreThanThereIs() {
+        var other = budget.tryTake(10).orElseThrow();
+        var share = budget.tryTake(60).orElseThrow();
         assertFree(30);
-        assertThat(share.tryGrowTo(91 * KIB)).isFalse();
-        assertThat(share.tryGrowTo(80 * KIB)).isTrue();
-        assertThat(share.tryGrowTo(20 * KIB)).isTrue();
+        assertThat(share.tryGrowTo(91)).isFalse();
+        assertThat(share.tryGrowTo(80)).isTrue();
+        assertThat(share.tryGrowTo(20)).isTrue();
         assertFree(10);
-        share.shrinkTo(30 * KIB);
-        share.shrinkTo(50 * KIB);
+        share.shrinkTo(30);
+        share.shrinkTo(50);
         assertFree(60);
         share.close();
         other.close();
         assertFree(100);
+    }
+
+    @Test
+    void aShareLargerThanTheBudgetWaitsToBeAlone() throws Exception {
+        var small = budget.take(1);
+        var large = waiting(() -> budget.take(Long.MAX_VALUE));
+        small.close();
+        try (var _ = large.get()) {
+            assertThat(budget.tryTake(1)).isEmpty();
+        }
+        budget.tryTake(Long.MAX_VALUE).orElseThrow().close();
     }
 
     // Others get in between more often.
@@ -69,7 +76,7 @@ class MemoryBudgetTest {
         var inside = new AtomicInteger();
         var all = IntStream.range(0, 50)
                 .mapToObj(i -> threads.submit(() -> {
-                    try (var _ = budget.take(i % 2 == 0 ? 51 * KIB : Long.MAX_VALUE)) {
+                    try (var _ = budget.take(i % 2 == 0 ? 51 : 5_000_000_000L)) {
                         assertThat(inside.incrementAndGet()).isEqualTo(1);
                         Thread.yield();
                         return inside.decrementAndGet();
@@ -82,11 +89,11 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void thoseThatWaitAreServedInOrderAndWhoDoesNotWaitMayOvertake() throws Exception {
-        var held = take(60);
-        var large = waiting(() -> take(90));
-        var small = waiting(() -> take(30));
-        budget.tryTake(40 * KIB).orElseThrow().close();
+    void thoseThatWaitAreServedInOrder() throws Exception {
+        var held = budget.take(60);
+        var large = waiting(() -> budget.take(90));
+        var small = waiting(() -> budget.take(30));
+        assertThat(budget.waiting()).isEqualTo(2);
         held.close();
         var first = large.get();
         assertThat(small.isDone()).isFalse();
@@ -95,26 +102,16 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void aShareThatHoldsSomethingDoesNotWaitForMore() throws Exception {
-        try (var share = take(60);
-                var _ = take(30)) {
-            assertThat(share.growTo(71 * KIB, LATER)).isFalse();
-            assertThat(share.growTo(70 * KIB, LATER)).isTrue();
-        }
-    }
-
-    @Test
-    void sharesOfOneModelHoldNoMoreThanHalfAndWaitBehindThoseOfAnother() throws Exception {
-        var held = take(100);
+    void whoeverWaitsBehindAnotherModelIsNotRefusedBeforeItsTurn() throws Exception {
+        var held = budget.take(100);
         var first = ofModel("a");
         var other = ofModel("b");
         var last = ofModel("a");
-        var begun = waiting(() -> first.growTo(40 * KIB, LATER));
-        var large = waiting(() -> other.growTo(100 * KIB, LATER));
-        var small = waiting(() -> last.growTo(40 * KIB, LATER));
+        var begun = waiting(() -> first.growTo(40, LATER));
+        var large = waiting(() -> other.growTo(100, LATER));
+        var small = waiting(() -> last.growTo(40, LATER));
         held.close();
         assertThat(begun.get()).isTrue();
-        assertThat(ofModel("a").growTo(20 * KIB, LATER)).isFalse();
         first.close();
         assertThat(large.get()).isTrue();
         other.close();
@@ -128,33 +125,94 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void afterTheDeadlineNothingIsAwaited() throws Exception {
-        try (var _ = take(60)) {
-            assertThat(budget.share().growTo(41 * KIB, -6)).isFalse();
-            assertThat(budget.share().growTo(40 * KIB, -6)).isTrue();
+    void whoDoesNotWaitMayOvertake() throws Exception {
+        try (var _ = budget.take(60)) {
+            var _ = waiting(() -> budget.take(90));
+            budget.tryTake(40).orElseThrow().close();
         }
     }
 
     @Test
-    void aShareMayBeClosedByAnotherThreadWhileItWaits() throws Exception {
-        var held = take(60);
-        var share = budget.share();
-        var grown = waiting(() -> share.growTo(50 * KIB, LATER));
+    void aShareGrowsBeforeOthersBegin() throws Exception {
+        var share = budget.take(60);
+        var other = budget.take(30);
+        var all = waiting(() -> budget.take(100));
+        var grown = waiting(() -> share.growTo(90, LATER));
+        other.close();
+        assertThat(grown.get()).isTrue();
+        assertFree(10);
+        assertThat(share.growTo(90, LATER)).isTrue();
         share.close();
-        held.close();
+        all.get().close();
+    }
+
+    @Test
+    void sharesThatGrowWaitInTurnUnlessTheyWouldBlockEachOther() throws Exception {
+        var first = budget.take(30);
+        var second = budget.take(20);
+        var other = budget.take(50);
+        var grown = waiting(() -> first.growTo(80, LATER));
+        // 20 and 80 leave room for either, when the other waits.
+        var next = waiting(() -> second.growTo(70, LATER));
+        // With 50 more that wait, there would never be 80.
+        assertThat(other.growTo(51, LATER)).isFalse();
+        assertThat(budget.waiting()).isEqualTo(2);
+        other.close();
+        assertThat(grown.get()).isTrue();
+        assertThat(next.isDone()).isFalse();
+        first.close();
+        assertThat(next.get()).isTrue();
+    }
+
+    @Test
+    void afterTheDeadlineNothingIsTaken() throws Exception {
+        var share = budget.take(60);
+        assertThat(budget.share().growTo(41, -5)).isFalse();
+        assertThat(budget.share().growTo(30, -6)).isTrue();
+        assertThat(share.growTo(71, -5)).isFalse();
+        assertThat(share.growTo(70, -6)).isTrue();
+    }
+
+    @Test
+    void whoseDeadlinePassesWhileItWaitsMakesRoomForTheNext() throws Exception {
+        var held = budget.take(60);
+        var share = budget.take(10);
+        var large = waiting(() -> budget.share().growTo(90, LATER));
+        var small = waiting(() -> budget.share().growTo(50, 2 * LATER));
+        clock.set(LATER);
+        held.shrinkTo(50);
+        assertThat(large.get()).isFalse();
+        share.close();
+        assertThat(small.get()).isTrue();
+    }
+
+    @Test
+    void aShareMayBeClosedByAnotherThreadWhileItWaitsToGrow() throws Exception {
+        var held = budget.take(60);
+        var share = budget.take(10);
+        var grown = waiting(() -> share.growTo(50, LATER));
+        share.close();
         assertThat(grown.get()).isFalse();
+        assertFree(40);
+        share.close();
         assertThat(share.tryGrowTo(1)).isFalse();
         assertThat(share.growTo(1, LATER)).isFalse();
+        held.close();
         assertFree(100);
     }
 
     @Test
     void whoIsInterruptedTakesNothing() throws Exception {
-        var held = take(60);
-        var waiting = waiting(() -> take(50));
+        var held = budget.take(60);
+        var waiting = waiting(() -> budget.take(50));
         waiting.cancel(true);
         await().until(() -> budget.waiting() == 0);
         held.close();
         assertFree(100);
+    }
+
+    @Test
+    void aBudgetHasBytes() {
+        assertThatThrownBy(() -> new MemoryBudget(0)).hasMessage("bytes: found 0, expected at least 1");
     }
 }

@@ -1,34 +1,39 @@
 package dev.berth.memory;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 /// Bytes that threads share out among themselves. All shares together never hold more than there
 /// is.
 ///
-/// A share waits only while it holds nothing, so that no two block each other by what they hold. One
-/// that is larger than the budget waits until it is alone. Threads that wait are served in order of
+/// A share larger than the budget waits until it is alone. Threads that wait are served in order of
 /// arrival. The methods `try…` never wait: they take what is free, even while others wait. So a
 /// large share that does not fit yet delays no small ones.
+///
+/// A share that waits to grow goes before those that wait to begin, because these may wait for its
+/// end.
 public final class MemoryBudget {
 
     /// Some 146 years, in nanoseconds.
     static final long NEVER = Long.MAX_VALUE / 2;
 
-    /// What is counted, in bytes: a semaphore counts to 2^31.
-    private static final int UNIT = 1 << 10;
-
-    private final long bytes;
-    private final int all;
-    private final Semaphore free;
+    private final long all;
     private final LongSupplier clock;
 
-    /// What the shares of one model hold together. Guarded by this, as is what each share holds.
-    private final Map<Object, Integer> ofModels = new HashMap<>();
+    // Guarded by this.
+    /// In order of arrival.
+    private final Deque<Share> waiting = new ArrayDeque<>();
+
+    /// What the shares of one model hold together.
+    private final Map<Object, Long> ofModels = new HashMap<>();
+
+    private long free;
 
     /// A budget whose deadlines are those of [System#nanoTime].
     public MemoryBudget(long bytes) {
@@ -37,14 +42,16 @@ public final class MemoryBudget {
 
     /// @param clock nanoseconds, by which deadlines are given
     public MemoryBudget(long bytes, LongSupplier clock) {
-        this.bytes = bytes;
-        this.all = Math.toIntExact(bytes / UNIT);
-        this.free = new Semaphore(all, true);
+        if (bytes < 1) {
+            throw new IllegalArgumentException("bytes: found %d, expected at least 1".formatted(bytes));
+        }
+        this.all = bytes;
+        this.free = bytes;
         this.clock = clock;
     }
 
     public long bytes() {
-        return bytes;
+        return all;
     }
 
     public Share share() {
@@ -64,12 +71,24 @@ public final class MemoryBudget {
         return share;
     }
 
-    int waiting() {
-        return free.getQueueLength();
+    synchronized int waiting() {
+        return waiting.size();
     }
 
-    private int units(long bytes) {
-        return (int) Math.min(Math.ceilDiv(bytes, UNIT), all);
+    private Stream<Share> growing() {
+        return waiting.stream().filter(share -> share.held > 0);
+    }
+
+    /// The share whose turn it is; null for none.
+    private Share next() {
+        return growing().findFirst().orElseGet(waiting::peek);
+    }
+
+    /// Only one thread looks again, however many wait.
+    private void wakeNext() {
+        if (!waiting.isEmpty()) {
+            LockSupport.unpark(next().waiter);
+        }
     }
 
     /// Bytes of the budget, until they are closed.
@@ -78,7 +97,15 @@ public final class MemoryBudget {
     /// nothing and never grows.
     public final class Share implements AutoCloseable {
 
-        private int held;
+        // Guarded by the budget.
+        private long held;
+
+        /// How many bytes it waits for, where it does.
+        private long wanted;
+
+        /// Null where it does not wait.
+        private Thread waiter;
+
         private boolean closed;
 
         /// Null where its model has the budget alone.
@@ -93,62 +120,91 @@ public final class MemoryBudget {
             }
         }
 
+        /// Whether its model has so much, with other shares, that it may not hold so many bytes more.
+        private boolean isRefused(long more) {
+            long ofModel = model == null ? 0 : ofModels.getOrDefault(model, 0L);
+            return ofModel > held && ofModel + more > all / 2;
+        }
+
+        private void add(long bytes) {
+            free -= bytes;
+            held += bytes;
+            if (model != null && bytes != 0) {
+                ofModels.merge(model, bytes, (before, more) -> before + more == 0 ? null : before + more);
+            }
+        }
+
         /// Grows without waiting, so that it holds so many bytes in all.
         ///
         /// @return false where too little is free or it is closed; then it holds what it held
         public boolean tryGrowTo(long bytes) {
             synchronized (MemoryBudget.this) {
-                int more = Math.max(units(bytes) - held, 0);
-                return mayHold(more) && free.tryAcquire(more) && add(more);
+                long more = Math.max(Math.min(bytes, all) - held, 0);
+                if (closed || more > free || isRefused(more)) {
+                    return false;
+                }
+                add(more);
+                return true;
             }
         }
 
-        /// Waits until it can hold so many bytes in all, if it holds nothing. It does not wait where its
-        /// model holds its half: shares of other models would wait behind it.
+        /// Waits until it can hold so many bytes in all.
+        ///
+        /// It does not wait where it and others that wait could block each other by what they hold, nor
+        /// where its model holds its half: those of other models would wait behind it.
         ///
         /// @param deadlineNanos by the budget's clock
-        /// @return false where the deadline came first, too little is free for one that holds something,
-        ///   its model holds too much, or it is closed; then it holds what it held
+        /// @return false where the deadline came first, it would block others, its model holds too
+        ///   much, or it is closed; then it holds what it held
         public boolean growTo(long bytes, long deadlineNanos) throws InterruptedException {
-            int wanted = units(bytes);
             synchronized (MemoryBudget.this) {
-                if (held > 0 || !mayHold(wanted)) {
+                if (held > 0 && held >= Math.min(bytes, all)) {
+                    return true;
+                }
+                wanted = Math.min(bytes, all);
+                if (held > 0 && wouldBlock()) {
                     return tryGrowTo(bytes);
                 }
+                waiter = Thread.currentThread();
+                waiting.add(this);
             }
-            if (!free.tryAcquire(wanted, deadlineNanos - clock.getAsLong(), TimeUnit.NANOSECONDS)) {
-                return false;
-            }
-            synchronized (MemoryBudget.this) {
-                if (mayHold(wanted)) {
-                    return add(wanted);
+            try {
+                while (!Thread.interrupted()) {
+                    long left = deadlineNanos - clock.getAsLong();
+                    synchronized (MemoryBudget.this) {
+                        if (next() == this && tryGrowTo(bytes)) {
+                            waiting.remove(this);
+                            return true;
+                        }
+                        if (closed || left <= 0 || isRefused(wanted - held)) {
+                            return false;
+                        }
+                    }
+                    LockSupport.parkNanos(MemoryBudget.this, left);
                 }
-                free.release(wanted);
-                return false;
+                throw new InterruptedException();
+            } finally {
+                synchronized (MemoryBudget.this) {
+                    waiter = null;
+                    waiting.remove(this);
+                    wakeNext();
+                }
             }
         }
 
-        /// Whether it may hold so much more: it is open, and its model has no more than half of the budget
-        /// then, or no other share.
-        private boolean mayHold(int more) {
-            int ofModel = model == null ? 0 : ofModels.getOrDefault(model, 0);
-            return !closed && (ofModel <= held || ofModel + more <= all / 2);
-        }
-
-        private boolean add(int more) {
-            held += more;
-            if (model != null && more != 0) {
-                ofModels.merge(model, more, (before, added) -> before + added == 0 ? null : before + added);
-            }
-            return true;
+        /// Whether there would be too little for one of those that wait, this one included, when all
+        /// others had given theirs back.
+        private boolean wouldBlock() {
+            long heldByWaiting = held + growing().mapToLong(share -> share.held).sum();
+            return Stream.concat(Stream.of(this), growing())
+                    .anyMatch(share -> share.wanted + heldByWaiting - share.held > all);
         }
 
         /// Gives back what is more than so many bytes.
         public void shrinkTo(long bytes) {
             synchronized (MemoryBudget.this) {
-                int less = Math.max(held - units(bytes), 0);
-                var _ = add(-less);
-                free.release(less);
+                add(Math.clamp(bytes, 0, held) - held);
+                wakeNext();
             }
         }
 
@@ -157,6 +213,7 @@ public final class MemoryBudget {
         public void close() {
             synchronized (MemoryBudget.this) {
                 closed = true;
+                LockSupport.unpark(waiter);
                 shrinkTo(0);
             }
         }

@@ -171,8 +171,9 @@ public final class RequestMemory implements AutoCloseable {
         }
         long wanted = Math.min(bytes, process.large().bytes());
         var next = part != large && wanted <= process.mostOfMedium() ? medium : large;
-        // Requests that hold what others wait for do not wait: they would soon hold all that there is.
-        if (!next.tryGrowTo(wanted) && !(mayWait && part == few && await(next, wanted))) {
+        // Medium requests that wait to grow large would soon hold all that there is for such.
+        boolean waits = mayWait && (part != medium || next == medium);
+        if (!next.tryGrowTo(wanted) && !(waits && await(next, wanted))) {
             throw beside(wanted);
         }
         if (next != part) {
