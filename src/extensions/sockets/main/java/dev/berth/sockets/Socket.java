@@ -27,10 +27,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -42,14 +43,18 @@ import org.eclipse.jetty.websocket.api.StatusCode;
 
 /// One WebSocket: each message is a request, and they are answered one after another.
 ///
-/// Jetty's threads gather a message and return. A virtual thread of its own answers it. The next one is
-/// gathered meanwhile, and waits for its turn. While it waits, no more is read.
+/// Jetty's threads gather a message and return. A virtual thread answers what has come, and ends
+/// when all is answered. So a socket without messages has no thread. While [#MOST_WAITING] messages
+/// wait, no more are read.
 ///
 /// A part of an answer is a frame, and an empty frame follows the last one. AWS documents no such
 /// end; this one is Berth's own. A whole answer is one frame.
 public final class Socket implements Session.Listener {
 
     static final String PATH = "/invocations-bidirectional-stream";
+
+    private static final int MOST_WAITING = 8;
+    private static final int MOST_WAITING_BYTES = 1 << 20;
 
     /// What a message takes besides its bytes.
     private static final int MESSAGE = 1 << 10;
@@ -91,14 +96,17 @@ public final class Socket implements Session.Listener {
     private volatile Session session;
     private volatile boolean closed;
 
-    /// Of the one message that is answered.
-    private final Semaphore turn = new Semaphore(1);
-
-    // Used by the thread that has the turn.
+    // Used by the thread that answers.
     private long messages;
     private OpenConnection.Call call;
 
-    /// What is being received; null where no message has begun. Guarded by this.
+    // Guarded by this.
+    private final Deque<Message> waiting = new ArrayDeque<>();
+    private long waitingBytes;
+    private boolean answering;
+    private boolean paused;
+
+    /// What is being received; null where no message has begun.
     private Message arriving;
 
     /// A message, from its first frame until it is answered. What has arrived is guarded by the
@@ -190,13 +198,18 @@ public final class Socket implements Session.Listener {
         }
         arriving.add(payload);
         if (isLast) {
-            var whole = arriving;
+            arriving.limit.cancel();
+            arriving.deadline = Deadline.in(timeout, clock);
+            waiting.add(arriving);
+            waitingBytes += arriving.bytes.size();
             arriving = null;
-            whole.limit.cancel();
-            whole.deadline = Deadline.in(timeout, clock);
-            Thread.ofVirtual().name("berth-socket").start(() -> answerInTurn(whole));
+            if (!answering) {
+                answering = true;
+                Thread.ofVirtual().name("berth-socket").start(this::answerAll);
+            }
+            paused = !hasRoom();
         }
-        return !isLast;
+        return !paused;
     }
 
     private void giveUp() {
@@ -205,25 +218,42 @@ public final class Socket implements Session.Listener {
                 "a message was not whole within %d s of its first frame".formatted(timeout.toSeconds()));
     }
 
-    private void answerInTurn(Message message) {
-        turn.acquireUninterruptibly();
-        try (message) {
-            if (!closed) {
-                session.demand();
-                call = connection.begin();
-                try {
+    private boolean hasRoom() {
+        return waiting.size() < MOST_WAITING && waitingBytes < MOST_WAITING_BYTES;
+    }
+
+    /// Runs on a virtual thread of its own, until nothing waits.
+    private void answerAll() {
+        for (var next = next(); next.isPresent(); next = next()) {
+            call = connection.begin();
+            try (var message = next.get()) {
+                if (!closed) {
                     answer(message);
-                } finally {
-                    call.end();
                 }
+            } catch (Throwable e) {
+                parts.metrics().caught(e);
+                refuse(StatusCode.SERVER_ERROR, "the server failed; its log says why");
+                throw e;
+            } finally {
+                call.end();
             }
-        } catch (Throwable e) {
-            parts.metrics().caught(e);
-            refuse(StatusCode.SERVER_ERROR, "the server failed; its log says why");
-            throw e;
-        } finally {
-            turn.release();
         }
+    }
+
+    private Optional<Message> next() {
+        Optional<Message> next;
+        boolean resume;
+        synchronized (this) {
+            next = Optional.ofNullable(waiting.poll());
+            next.ifPresent(message -> waitingBytes -= message.bytes.size());
+            answering = next.isPresent();
+            resume = paused && hasRoom() && !closed;
+            paused &= !resume;
+        }
+        if (resume) {
+            session.demand();
+        }
+        return next;
     }
 
     private void answer(Message message) {
@@ -377,8 +407,8 @@ public final class Socket implements Session.Listener {
         scheduler.schedule(session::disconnect, CLOSING_SECONDS, TimeUnit.SECONDS);
     }
 
-    /// Ends what the socket has; false: it has ended before. A message that is whole ends with its
-    /// thread.
+    /// Ends what the socket has; false: it has ended before. What waits ends with the thread that
+    /// answers.
     boolean end() {
         synchronized (this) {
             if (closed) {
