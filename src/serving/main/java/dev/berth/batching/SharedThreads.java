@@ -53,9 +53,17 @@ public final class SharedThreads {
     /// waits for that at once.
     ///
     /// @param action told what it runs as
-    /// @throws OutOfMemoryError where there is no memory for a thread; it will not run then
+    /// @throws OutOfMemoryError where there is no thread and no memory for one; it will not run then
     public void execute(Consumer<Task> action) {
-        threads.execute(new Task(action));
+        var task = new Task(action);
+        try {
+            threads.execute(task);
+        } catch (OutOfMemoryError e) {
+            // Those that there are run it.
+            if (threads.getPoolSize() == 0 || !threads.getQueue().offer(task)) {
+                throw e;
+            }
+        }
         if (mustBeWatched()) {
             Thread.ofVirtual().name("berth-shared-threads").start(this::watch);
         }
