@@ -64,6 +64,10 @@ public final class SharedThreads {
                 throw e;
             }
         }
+        watchIfSomeWait();
+    }
+
+    private void watchIfSomeWait() {
         if (mustBeWatched()) {
             Thread.ofVirtual().name("berth-shared-threads").start(this::watch);
         }
@@ -99,6 +103,7 @@ public final class SharedThreads {
         var waiting = new ArrayList<Runnable>();
         old.getQueue().drainTo(waiting);
         waiting.forEach(threads::execute);
+        watchIfSomeWait();
     }
 
     private synchronized void addPlaces(ThreadPoolExecutor to, int more) {
