@@ -99,6 +99,7 @@ class ServeStopTest {
         CodeArtifact.plain(directory, """
         public Inference() throws InterruptedException { %s }
         public void close() throws InterruptedException { %s }
+        public Object modelFn(ModelContext context) { return null; }
         """.formatted(constructor, close));
     }
 }

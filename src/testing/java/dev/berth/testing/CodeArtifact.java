@@ -78,9 +78,10 @@ public record CodeArtifact(Path directory) {
                 .collect(Collectors.joining());
         return new CodeArtifact(directory).file("code/Inference.java", """
         import dev.berth.hooks.*; import java.io.*; import java.util.*; import java.util.concurrent.*; \
-        public class Inference implements InferenceHandler<Object, String, String> {
+        public class Inference implements InferenceHandler<Object, String, String>%s {
         %s%s}
-        """.formatted(hooks, others));
+        """.formatted(
+                        hooks.contains("void close()") ? ", AutoCloseable" : "", hooks, others));
     }
 
     /// An artifact that answers in upper case, with its handler in a jar. It loads without the
