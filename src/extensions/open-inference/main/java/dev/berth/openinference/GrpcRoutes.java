@@ -3,13 +3,7 @@ package dev.berth.openinference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.Descriptors.ServiceDescriptor;
-import dev.berth.config.Findings;
-import dev.berth.config.HttpConfig;
 import dev.berth.config.ServerConfig;
-import dev.berth.config.Setting;
-import dev.berth.config.SettingGroup;
-import dev.berth.config.Settings;
-import dev.berth.config.Syntax;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.http.CallerText;
@@ -28,12 +22,7 @@ import java.util.function.Function;
 
 /// gRPC, at a port of its own: the Open Inference Protocol with Triton's extensions, health and
 /// reflection.
-public final class GrpcRoutes implements Protocol, SettingGroup {
-
-    private static final Settings SETTINGS = new Settings(GrpcRoutes.class);
-
-    /// 0 takes any free port. Unset: no gRPC.
-    private static final Setting<Integer> PORT = SETTINGS.of("grpc-port", Syntax.wholeNumber(0, 65535));
+public final class GrpcRoutes implements Protocol {
 
     private static final ServiceDescriptor SERVICE =
             Inference.getDescriptor().findServiceByName("GRPCInferenceService");
@@ -51,19 +40,6 @@ public final class GrpcRoutes implements Protocol, SettingGroup {
             Grpc.fail(ctx, e);
         }
     };
-
-    @Override
-    public Settings settings() {
-        return SETTINGS;
-    }
-
-    @Override
-    public void check(ServerConfig config, Findings findings) {
-        int http = config.get(HttpConfig.PORT);
-        if (http > 0 && config.find(PORT).equals(Optional.of(http))) {
-            findings.problem("grpc-port: found %d, which is the port of HTTP too; expected another".formatted(http));
-        }
-    }
 
     @Override
     public List<Route> routes() {
@@ -109,7 +85,7 @@ public final class GrpcRoutes implements Protocol, SettingGroup {
 
     @Override
     public Optional<Listener> listener(ServerConfig config) {
-        return config.find(PORT).map(port -> new Listener(port, "HTTP/2", Http2::connector));
+        return config.find(GrpcConfig.PORT).map(port -> new Listener(port, "HTTP/2", Http2::connector));
     }
 
     @Override

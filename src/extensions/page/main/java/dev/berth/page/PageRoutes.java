@@ -3,24 +3,13 @@ package dev.berth.page;
 import static dev.berth.http.Route.get;
 
 import dev.berth.config.ServerConfig;
-import dev.berth.config.Setting;
-import dev.berth.config.SettingGroup;
-import dev.berth.config.Settings;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import java.util.List;
 import java.util.Optional;
 
 /// The page's protocol: that of a browser.
-public final class PageRoutes implements Protocol, SettingGroup {
-
-    private static final Settings SETTINGS = new Settings(PageRoutes.class);
-    private static final Setting<Boolean> PAGE = SETTINGS.atDesk("page");
-
-    @Override
-    public Settings settings() {
-        return SETTINGS;
-    }
+public final class PageRoutes implements Protocol {
 
     @Override
     public List<Route> routes() {
@@ -35,7 +24,7 @@ public final class PageRoutes implements Protocol, SettingGroup {
 
     @Override
     public boolean isOn(ServerConfig config) {
-        return config.get(PAGE);
+        return config.get(PageConfig.PAGE);
     }
 
     @Override

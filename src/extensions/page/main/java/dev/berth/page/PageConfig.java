@@ -1,0 +1,18 @@
+package dev.berth.page;
+
+import dev.berth.config.Setting;
+import dev.berth.config.SettingGroup;
+import dev.berth.config.Settings;
+
+/// Whether there is a page.
+public final class PageConfig implements SettingGroup {
+
+    private static final Settings SETTINGS = new Settings(PageConfig.class);
+
+    static final Setting<Boolean> PAGE = SETTINGS.atDesk("page");
+
+    @Override
+    public Settings settings() {
+        return SETTINGS;
+    }
+}
