@@ -160,7 +160,9 @@ public final class SharedThreads {
                 try {
                     addPlaces(replaced, 1);
                 } catch (OutOfMemoryError _) {
-                    // There is no memory for a thread now. The next task that comes has it tried again.
+                    // There is no memory for a thread. It is tried again as long as others wait.
+                    addPlaces(replaced, -1);
+                    replaced = null;
                 }
             }
         }

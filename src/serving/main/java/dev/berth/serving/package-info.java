@@ -3,6 +3,6 @@
 ///
 /// It drives a request through the four hooks, says when a model can serve, and turns what hooks
 /// throw into the server's own errors. It knows nothing of HTTP or of engines. Requests wait on
-/// their own virtual threads, hooks run on the threads of [dev.berth.serving.hooks.HookPool],
+/// their own virtual threads, hooks run on those of [dev.berth.serving.hooks.HookThreads],
 /// models on their workers'.
 package dev.berth.serving;
