@@ -43,8 +43,8 @@ import java.util.Optional;
 /// `length` run on many threads at the same time, so the handler's own fields must be immutable or
 /// thread-safe. What `inputFn` and `outputFn` need, such as a tokenizer or a list of labels, is
 /// loaded by that constructor into a `final` field. A model `M` belongs to one worker and is never
-/// used by two threads at the same time. It is loaded and closed on other threads than the
-/// worker's, which serves several models. If `M` is [AutoCloseable], it is closed when the model is
+/// used by two threads at the same time. All models share the threads of workers, so it may be loaded,
+/// used for each batch and closed on different ones. If `M` is [AutoCloseable], it is closed when the model is
 /// unloaded; if the handler is, it is closed last.
 ///
 /// @param <M> the loaded model, one per worker
@@ -70,9 +70,10 @@ public interface InferenceHandler<M, I, O> {
     /// Predicts one batch: as many predictions as there are records, in the same order. A null
     /// prediction counts as missing.
     ///
-    /// `records` can't be changed. The records may come from several requests. Runs on the thread of
-    /// the worker that has `model`. The thread is interrupted when nobody waits for the batch any
-    /// more, so a long computation may look at [Thread#isInterrupted()] between steps and give up.
+    /// `records` can't be changed. The records may come from several requests. Runs for one batch of
+    /// `model` at a time, on a thread that other models use too. The thread is interrupted when nobody
+    /// waits for the batch any more, so a long computation may look at [Thread#isInterrupted()] between
+    /// steps and give up.
     ///
     /// @throws InsufficientMemoryException when the accelerator has no room for the batch: 507 for
     ///   its callers

@@ -5,7 +5,7 @@ import java.time.Duration;
 /// The prediction of one record on its way to the caller, part by part. [StreamingHandler#stepFn]
 /// gets one for each record of its batch.
 ///
-/// Used on the worker's thread while `stepFn` runs, and not kept after that; only [#isWanted] may
+/// Used on the thread of the step while `stepFn` runs, and not kept after that; only [#isWanted] may
 /// be called by any thread.
 ///
 /// @param <S> what [StreamingHandler#beginFn] returned for the record

@@ -41,7 +41,7 @@ import java.util.Optional;
 /// parts, as [#streamedAs] has it. Everybody else gets one body: [#join] puts the parts of each
 /// record together, and [#outputFn] encodes them. Both kinds share batches.
 ///
-/// `beginFn` and `stepFn` run on the thread of the worker that has the model, as `predictFn` does,
+/// `beginFn` and `stepFn` run on a thread of workers, one step of the model at a time, as `predictFn` does,
 /// and so does `partFn`, which should be quick. When `stepFn` throws for a batch of several, each
 /// stream that was given nothing in this step is tried by itself, so that only the culprit fails.
 ///

@@ -24,8 +24,8 @@ import java.util.List;
 /// @param <M> the loaded model, one per worker
 public interface TransformHandler<M> extends InferenceHandler<M, InvocationRequest, InvocationResponse> {
 
-    /// Answers a request, whose body is in memory already, on the thread of the worker that has
-    /// `model`. May throw what the three hooks in whose place it stands may throw.
+    /// Answers a request, whose body is in memory already, on a thread of workers, as
+    /// `predictFn` does. May throw what the three hooks in whose place it stands may throw.
     InvocationResponse transformFn(InvocationRequest request, M model) throws Exception;
 
     @Override

@@ -43,7 +43,7 @@ final class Runner<I, O> {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /// The pieces that it has taken and is not done with, the one whose turn it is first. Guarded by
-    /// the lock of the queue, but the only thread that changes it reads it without.
+    /// the lock of the queue, but the turn that runs, which alone changes it, reads it without.
     final SequencedSet<Piece<I, O>> taken = new LinkedHashSet<>();
 
     /// @param worker the number of the one worker that calls [#predictWhatWaits]
@@ -64,13 +64,10 @@ final class Runner<I, O> {
     /// In how long there is something to do on this worker; zero or less: now; [Long#MAX_VALUE]: never.
     /// The lock is held.
     long ripeInNanos() {
-        return Math.min(canTake() ? queue.ripeInNanos() : Long.MAX_VALUE, takenRipeInNanos());
-    }
-
-    /// The same for what it has taken alone.
-    long takenRipeInNanos() {
         long now = queue.now();
-        return taken.stream().mapToLong(piece -> piece.ripeInNanos(now)).min().orElse(Long.MAX_VALUE);
+        return taken.stream()
+                .mapToLong(piece -> piece.ripeInNanos(now))
+                .reduce(canTake() ? queue.ripeInNanos() : Long.MAX_VALUE, Math::min);
     }
 
     /// Whether something waits that it has room for. The lock is held.

@@ -166,8 +166,8 @@ final class Worker<I, O> {
         count("");
     }
 
-    /// A prediction that has not ended `grace` after
-    /// the deadline of all its requests is stuck: its worker counts as lost until it ends.
+    /// A prediction that has not ended `grace` after the deadline of all its requests is stuck: its worker
+    /// counts as lost until it ends.
     ///
     /// @return its thread, where it is stuck and was not known to be
     Optional<Thread> findStuck(Duration grace) {
@@ -195,7 +195,13 @@ final class Worker<I, O> {
         count("");
         later.cancel(false);
         if (thread == null) {
-            thread = pool.start(this::free);
+            try {
+                thread = pool.start(this::free);
+            } catch (OutOfMemoryError e) {
+                // There is no memory for a thread.
+                queue.metrics.caught(e);
+                queue.afterwards(this::free);
+            }
         }
     }
 

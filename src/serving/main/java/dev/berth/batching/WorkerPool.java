@@ -43,13 +43,13 @@ public final class WorkerPool {
             throw new IllegalArgumentException("workers: found none, expected at least 1");
         }
         this.accelerators = List.copyOf(accelerators);
-        var threads = Thread.ofPlatform()
+        var plain = Thread.ofPlatform()
                 .name("berth-worker-", 0)
                 .daemon()
                 .inheritInheritableThreadLocals(false)
                 .factory();
-        this.factory = task -> threads.newThread(() -> {
-            if (accelerators.getFirst() instanceof Accelerator.Cpu) {
+        this.factory = task -> plain.newThread(() -> {
+            if (this.accelerators.getFirst() instanceof Accelerator.Cpu) {
                 ThreadPriority.lower();
             }
             task.run();

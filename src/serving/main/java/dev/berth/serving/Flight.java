@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
-/// One request on its way. Its hooks run on threads of the model and its records on the workers: each
+/// One request on its way. Its hooks run on threads that all models share and its records on the workers: each
 /// step hands over to the next one, and the request's own thread waits for the end.
 final class Flight<I, O> {
 

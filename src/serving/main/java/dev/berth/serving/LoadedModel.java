@@ -35,10 +35,10 @@ final class LoadedModel<M, I, O> {
     /// Loads the model on every worker, and returns when all of them are warm.
     ///
     /// @throws LoadException when a hook fails
-    LoadedModel(ModelPlan<M, I, O> plan, HookThreads limits, ModelMetrics metrics) throws Exception {
+    LoadedModel(ModelPlan<M, I, O> plan, HookThreads threads, ModelMetrics metrics) throws Exception {
         this.plan = plan;
         this.hooks = new Hooks<>(plan.handler(), metrics.ofHooks);
-        this.pool = new HookPool(hooks, limits, metrics);
+        this.pool = new HookPool(hooks, threads, metrics);
         this.metrics = metrics;
         this.batcher =
                 new Batcher<>(hooks.predicting(), plan.workers(), plan.limits(), this::open, System::nanoTime, metrics);

@@ -178,6 +178,12 @@ public final class RequestBody extends FilterInputStream {
     }
 
     @Override
+    public int read() throws IOException {
+        readWhole();
+        return super.read();
+    }
+
+    @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
         readWhole();
         return super.read(bytes, offset, length);

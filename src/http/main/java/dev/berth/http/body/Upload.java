@@ -3,7 +3,6 @@ package dev.berth.http.body;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.serving.hooks.Deadline;
-import java.io.InputStream;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.http.HttpFields;
@@ -16,7 +15,7 @@ import org.eclipse.jetty.server.Response;
 /// The bytes of a request's body as they arrive. Jetty's own stream waits for as long as the
 /// connection may be silent; this waits until the deadline of the request. Used by one thread at a
 /// time.
-public final class Upload extends InputStream {
+public final class Upload extends BlockStream {
 
     private static final long MOST_TO_DISCARD = 256L << 20;
     private static final long LONGEST_DISCARD_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -88,12 +87,6 @@ public final class Upload extends InputStream {
     private ServingException late() {
         return ErrorType.DEADLINE_EXCEEDED.because(
                 "the request's time ran out after %d bytes of its body".formatted(received));
-    }
-
-    @Override
-    public int read() {
-        var one = new byte[1];
-        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
     }
 
     /// Takes the next bytes, as many as have arrived.

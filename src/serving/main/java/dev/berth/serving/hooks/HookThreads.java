@@ -16,7 +16,7 @@ public final class HookThreads {
     /// Hooks may wait for other services.
     private static final Duration PATIENCE = Duration.ofMillis(10);
 
-    /// More than [HookPool] runs at once where none is stuck.
+    /// More than a lane of [HookPool] runs at once where none is stuck.
     private static final int OF_ONLY_MODEL = 40;
 
     private static final int OF_MODEL = 8;

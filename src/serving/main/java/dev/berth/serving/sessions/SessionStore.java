@@ -344,14 +344,13 @@ public final class SessionStore {
     }
 
     private void makeRoom() {
-        var idle = Optional.<Session>empty();
-        do {
-            idle = oldestIdle();
-            idle.filter(session -> session.turn.poll() != null).ifPresent(session -> {
+        for (var idle = oldestIdle(); idle.isPresent(); idle = oldestIdle()) {
+            var session = idle.get();
+            if (session.turn.poll() != null) {
                 session.endWhenFree(Reason.MEMORY);
                 session.passTurn();
-            });
-        } while (idle.isPresent());
+            }
+        }
     }
 
     /// The session that was not used for longest, where all together take more than they may.
