@@ -4,7 +4,6 @@ import dev.berth.hooks.Tensor;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
-import java.util.stream.LongStream;
 
 /// Rows for a forward: the shorter ones are padded to the longest.
 ///
@@ -28,7 +27,14 @@ public record EncodedBatch(List<Encoding> rows, Padding padding) {
 
     /// 1, or 0 for padding.
     public Tensor attentionMask() {
-        return tensor(row -> LongStream.generate(() -> 1).limit(row.size()).toArray(), 0);
+        return tensor(row -> ones(row.size()), 0);
+    }
+
+    /// The mask of a row.
+    public static long[] ones(int tokens) {
+        var ones = new long[tokens];
+        Arrays.fill(ones, 1);
+        return ones;
     }
 
     public Tensor typeIds() {

@@ -52,7 +52,7 @@ record ObjectRange(StoredObject object, int number, int count) {
         return "%05d-of-%05d %s".formatted(number, count, object.key());
     }
 
-    /// What [Checkpoints] keep answers for.
+    /// What [dev.berth.transform.checkpoint.Checkpoints] keep answers for.
     StoredObject checkpointed() {
         return new StoredObject(object.location(), name(), object.size());
     }

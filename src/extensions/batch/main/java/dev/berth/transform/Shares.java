@@ -76,7 +76,8 @@ record Shares(TransformJob job, List<Share> all, Set<Long> mine, String list) {
                         named.merge(hash(range), share, Share::with);
                     }
                     if (!isBySize(job)) {
-                        all.set(byKey(range, job), all.get(byKey(range, job)).with(share));
+                        int instance = byKey(range, job);
+                        all.set(instance, all.get(instance).with(share));
                     }
                 }
             }

@@ -289,7 +289,7 @@ class JobLockTest {
         for (var key : List.of(
                 "chain/a",
                 "chain/.berth-lock-0-of-1",
-                "chain/.berth-parts/a.parts/0123456789abcdef/1-2",
+                "chain/.berth-parts/a.parts/0123456789abcdef/000000000000000001-2",
                 "chain/b.berth-x")) {
             s3.put("locks", key, key);
         }

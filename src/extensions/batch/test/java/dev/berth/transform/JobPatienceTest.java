@@ -208,11 +208,10 @@ class JobPatienceTest {
         bedrock();
         job.set("--patience 1");
         open((request, body) -> {
-            pause();
-            pause();
             answer(request, bodies.size() <= 55 ? 200 : 503, "{\"usage\": {\"input_tokens\": 2}}");
         });
         assertThat(run().isComplete()).isFalse();
+        var answers = Files.readAllBytes(part());
         reopen((request, body) -> answer(request, 200, "{\"usage\": {\"input_tokens\": 2}}"));
         assertThat(run()).extracting("status", "tally.records").containsExactly(JobStatus.COMPLETED, 60L);
         assertThat(bodies).as("those that had no answer").hasSizeLessThan(30);
@@ -222,13 +221,20 @@ class JobPatienceTest {
 
         // What another job has left does not count, and does not stay.
         Files.delete(directory.resolve("out/day.jsonl.out"));
-        var foreign = directory.resolve(
-                "out/.berth-parts/%s.parts/0123456789abcdef".formatted(Sha256.hex("00000-of-00001 day.jsonl")));
+        var foreign = directory.resolve("out/.berth-parts/%s.parts/0123456789abcdef/000000000000000001-0"
+                .formatted(Sha256.hex("00000-of-00001 day.jsonl")));
         Files.createDirectories(foreign.getParent());
-        Files.writeString(foreign, "nonsense");
+        Files.write(foreign, answers);
+        reopen((request, body) -> answer(request, 200, "{\"usage\": {\"input_tokens\": 2}}"));
         assertThat(run()).matches(JobReport::isComplete);
-        assertThat(job.output("day.jsonl")).doesNotContain("nonsense");
+        assertThat(bodies).hasSize(60);
         assertThat(directory.resolve("out/.berth-parts")).doesNotExist();
+    }
+
+    private Path part() throws IOException {
+        try (var files = Files.walk(directory.resolve("out/.berth-parts"))) {
+            return files.filter(Files::isRegularFile).findFirst().orElseThrow();
+        }
     }
 
     @Test

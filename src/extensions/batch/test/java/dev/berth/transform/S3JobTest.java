@@ -264,7 +264,7 @@ class S3JobTest {
     @Test
     void anObjectGoesOnBehindThePartsThatAreInS3() throws Exception {
         s3.put(BUCKET, "slow/a.txt", "slow\n".repeat(200) + "poison\n" + "slow\n");
-        var another = "parts/.berth-parts/0123456789abcdef.parts/0123456789abcdef/1-2";
+        var another = "parts/.berth-parts/0123456789abcdef.parts/0123456789abcdef/000000000000000001-2";
         s3.put(BUCKET, another, "that of another object");
         options.putAll(
                 JobFlags.of("--input s3://jobs/slow/ --batch-strategy SingleRecord --max-concurrent-transforms 1"));

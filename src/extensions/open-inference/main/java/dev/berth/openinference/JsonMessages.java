@@ -36,7 +36,7 @@ final class JsonMessages implements Messages {
     private int answered;
 
     /// @param headerLength how much of the body is JSON; empty: all of it
-    public JsonMessages(String model, OptionalInt headerLength) {
+    JsonMessages(String model, OptionalInt headerLength) {
         this.model = model;
         this.headerLength = headerLength;
     }

@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 
-/// What was found in the windows of a record, or in some of them.
+/// What was found in the windows of a record, or in some of them, and the answers that it makes.
 ///
 /// @param found the best spans of each window: one window after another, in each the best first
 /// @param noAnswer the score of "no answer"

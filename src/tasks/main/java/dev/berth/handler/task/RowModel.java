@@ -195,8 +195,7 @@ public final class RowModel {
         var parts = rows.stream()
                 .map(row -> switch (input) {
                     case "input_ids" -> row.ids();
-                    case "attention_mask" ->
-                        LongStream.generate(() -> 1).limit(row.size()).toArray();
+                    case "attention_mask" -> EncodedBatch.ones(row.size());
                     case "token_type_ids" -> row.types();
                     case "position_ids" -> LongStream.range(0, row.size()).toArray();
                     default ->

@@ -98,8 +98,8 @@ class CheckpointsTest {
         other.join();
     }
 
-    /// Names of objects are users' own: with the old places, the second of these was in that of the
-    /// first, and the last is longer than a file system takes with an ending.
+    /// Names of objects are users' own: were they the places themselves, the second of these would be in
+    /// that of the first, and the last is longer than a file system takes with an ending.
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void noKeyLeadsIntoThePlaceOfAnother(boolean remote) throws Exception {

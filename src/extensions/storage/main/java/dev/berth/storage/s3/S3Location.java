@@ -152,7 +152,7 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
     public void requireWritable() {
         var upload = upload(Optional.empty());
         upload.begin();
-        upload.abort();
+        upload.abort(true);
         upload.endOthers();
     }
 

@@ -159,9 +159,13 @@ final class S3Upload {
 
     /// Ends the upload, and its parts with it. Where the answer to an attempt to begin it was lost, it
     /// is among the others.
-    void abort() {
+    ///
+    /// @param endsOthers whether those may be ended: nobody else writes the object
+    void abort(boolean endsOthers) {
         if (id == null) {
-            endOthers();
+            if (endsOthers) {
+                endOthers();
+            }
             return;
         }
         uninterrupted(() -> {

@@ -6,8 +6,9 @@ import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
 
-/// Writes an object to S3: with one request where it fits in one part, else in parts, of which one
-/// is sent while the next is gathered. So there are never more than two in memory.
+/// Writes an object to S3, or joins it of others, which S3 copies. What is written is one request
+/// where it fits in one part, else it is sent in parts, one while the next is gathered: never more
+/// than two are in memory. In a join, all that is too short to be copied may be, 5 MiB each.
 ///
 /// Parts grow: 8 MiB for the first thousand, 16 for the second and so on to 1 GiB, so that small
 /// objects need little memory and the 10,000 parts that S3 takes reach to nearly 4 TiB.
@@ -30,7 +31,10 @@ final class S3Writer extends ObjectWriter {
     private PartBuffer part = new PartBuffer();
     private boolean isInParts;
 
-    /// Of the part that is gathered, from 1.
+    /// Others may join the same object.
+    private boolean isJoin;
+
+    /// Of the part that is gathered, from 1; copies are not counted.
     private int number = 1;
 
     S3Writer(Location location, S3Upload upload) {
@@ -64,6 +68,7 @@ final class S3Writer extends ObjectWriter {
     /// @param source where the object is
     /// @param all the bytes that there are in the end
     void append(StoredObject object, S3Address source, long all) throws IOException {
+        isJoin = true;
         long most = Math.max(MOST_COPIED_AT_ONCE, 2 * all / MOST_PARTS);
         for (long at = 0, end; at < object.size(); at = end) {
             if (part.size() == 0 && object.size() - at >= LEAST_PART) {
@@ -98,7 +103,7 @@ final class S3Writer extends ObjectWriter {
     @Override
     protected void discard() {
         if (isInParts) {
-            upload.abort();
+            upload.abort(!isJoin);
         }
     }
 
