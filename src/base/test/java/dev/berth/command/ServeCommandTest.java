@@ -25,7 +25,7 @@ class ServeCommandTest {
                     .hasSize(4)
                     .first()
                     .asString()
-                    .endsWith("code/Inference.java:2:72: package com.acme does not exist");
+                    .endsWith("code/Inference.java:2: error: package com.acme does not exist");
             assertThat(ServeCommand.shown(reason)).endsWith("^\n  put the jar that has this package into code/lib");
         }
     }

@@ -125,26 +125,20 @@ class HookSourceTest {
         assertThat(artifact.problems())
                 .as("what can't be parsed comes first, and alone")
                 .containsExactly(
-                        "code/com/Other.java:3:13: illegal start of type", "    void run( }", "              ^");
+                        "code/com/Other.java:3: error: illegal start of type", "  void run( }", "            ^");
         Files.writeString(
                 artifact.directory().resolve("code/com/Other.java"), "package com; class Other { int c = d; }");
-        var problems = artifact.problems();
-        assertThat(problems)
+        assertThat(artifact.problems())
                 .containsSequence(
-                        "code/Inference.java:3:3: cannot find symbol",
+                        "code/Inference.java:3: error: cannot find symbol",
+                        "  Missing b;",
+                        "  ^",
                         "  symbol:   class Missing",
-                        "  location: class Inference",
-                        "    Missing b;",
-                        "    ^");
-        assertThat(problems)
-                .containsSequence(
-                        "code/Inference.java:2:17: incompatible types: java.lang.String cannot be converted to int",
-                        "  \tint a = \"text\";",
-                        "  \t        ^");
-        assertThat(problems).containsSequence("code/com/Other.java:1:36: cannot find symbol");
-        assertThat(problems)
-                .anyMatch(line -> line.startsWith(
-                        "code/Inference.java:1:8: Inference is not abstract and does not override abstract method "));
+                        "  location: class Inference")
+                .contains("code/com/Other.java:1: error: cannot find symbol")
+                .anyMatch(
+                        line -> line.startsWith(
+                                "code/Inference.java:1: error: Inference is not abstract and does not override abstract method "));
     }
 
     @Test
@@ -167,7 +161,7 @@ class HookSourceTest {
         var file = artifact.directory().resolve("code/Inference.java");
         Files.writeString(file, "// caf\u00e9\n" + Files.readString(file), StandardCharsets.ISO_8859_1);
         assertThat(artifact.problems().getFirst())
-                .isEqualTo("code/Inference.java:1:7: unmappable character (0xE9) for encoding UTF-8");
+                .isEqualTo("code/Inference.java:1: error: unmappable character (0xE9) for encoding UTF-8");
     }
 
     @Test

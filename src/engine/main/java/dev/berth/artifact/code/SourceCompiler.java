@@ -72,8 +72,7 @@ final class SourceCompiler {
         return SHARED.stream().anyMatch((packageName + ".")::startsWith);
     }
 
-    /// @throws ModelArtifactException with the compiler's errors: file, line, column, message, the
-    ///   line and a caret
+    /// @throws ModelArtifactException with the compiler's errors
     static Classes compile(Path modelDirectory, List<Path> sources, List<Path> jars) throws IOException {
         if (sources.isEmpty()) {
             return new Classes(Map.of());
@@ -123,31 +122,15 @@ final class SourceCompiler {
     private static List<String> errors(List<Diagnostic<? extends JavaFileObject>> diagnostics, Path modelDirectory) {
         var errors = diagnostics.stream()
                 .filter(d -> d.getKind() == Diagnostic.Kind.ERROR)
+                // As javac itself shows it: file, line, message, the line and a caret.
+                .map(error -> error.toString().replace(modelDirectory + File.separator, "") + cure(error))
                 .toList();
-        var shown = new ArrayList<>(errors.stream()
-                .limit(MOST_ERRORS)
-                .map(error -> shown(error, modelDirectory))
-                .toList());
-        if (errors.size() > MOST_ERRORS) {
-            shown.add("code/: and %d more errors".formatted(errors.size() - MOST_ERRORS));
-        }
-        return shown;
-    }
-
-    private static String shown(Diagnostic<? extends JavaFileObject> error, Path modelDirectory) {
-        var message = error.getMessage(Locale.ENGLISH);
-        if (error.getSource() == null) {
-            return "code/: " + message;
-        }
-        var file = modelDirectory
-                .toAbsolutePath()
-                .normalize()
-                .relativize(Path.of(error.getSource().toUri()).toAbsolutePath().normalize());
-        if (error.getLineNumber() == Diagnostic.NOPOS) {
-            return "%s: %s".formatted(file, message);
-        }
-        return "%s:%d:%d: %s%s%s"
-                .formatted(file, error.getLineNumber(), error.getColumnNumber(), message, caret(error), cure(error));
+        return errors.size() <= MOST_ERRORS
+                ? errors
+                : Stream.concat(
+                                errors.stream().limit(MOST_ERRORS),
+                                Stream.of("code/: and %d more errors".formatted(errors.size() - MOST_ERRORS)))
+                        .toList();
     }
 
     /// What to do about a package that no jar has, and about what the compiler wants an option for
@@ -162,22 +145,6 @@ final class SourceCompiler {
                 "\n  hooks are compiled without --enable-preview; write this without preview features";
             default -> "";
         };
-    }
-
-    /// The line of the error, and a caret below the place.
-    private static String caret(Diagnostic<? extends JavaFileObject> error) {
-        try {
-            var text = error.getSource().getCharContent(true).toString();
-            int position = (int) error.getPosition();
-            int begin = text.lastIndexOf('\n', position - 1) + 1;
-            int end = text.indexOf('\n', position);
-            var line = text.substring(begin, end < 0 ? text.length() : end).stripTrailing();
-            // Tabs stay, so that the caret stands below its place however wide they are.
-            var indent = text.substring(begin, position).replaceAll("[^\t]", " ");
-            return "\n  %s\n  %s^".formatted(line, indent);
-        } catch (IOException e) {
-            return "";
-        }
     }
 
     /// A source without the byte order mark of some editors, which the compiler takes for code.
