@@ -114,15 +114,25 @@ public final class Onnx implements Engine {
 
         static final Started ONCE = start();
 
-        private static Started start() {
-            try (var _ = OnnxLibraries.unpack()) {
+        private static OrtEnvironment begun() throws IOException, OrtException {
+            try {
                 // What fails is thrown too, so stderr need not have it.
                 var environment = OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "berth");
                 environment.setTelemetry(false);
-                return new Started(environment, null);
+                return environment;
+            } finally {
+                OnnxLibraries.deleteUnpacked();
+            }
+        }
+
+        private static Started start() {
+            try {
+                return new Started(begun(), null);
             } catch (IOException | OrtException | LinkageError | IllegalStateException e) {
                 var first = Thrown.chain(e).reduce(e, (_, cause) -> cause);
-                var cure = first instanceof FileSystemException
+                // ONNX Runtime looks for the library elsewhere where it could not write all of it.
+                boolean isNotUnpacked = first instanceof FileSystemException || first instanceof UnsatisfiedLinkError;
+                var cure = isNotUnpacked
                         ? "; it needs a directory that can be written: mount one at /tmp, or name one with JAVA_OPTS=-Djava.io.tmpdir=DIR"
                         : "";
                 return new Started(
