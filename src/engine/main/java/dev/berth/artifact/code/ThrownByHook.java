@@ -6,8 +6,9 @@ import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.ModelUnusableException;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.UnsupportedMediaTypeException;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /// What an exception of an artifact's own code said when it was asked, once.
 ///
@@ -32,53 +33,47 @@ public final class ThrownByHook extends RuntimeException {
     /// Asks an exception. One that is harmless stays what it is, and those that hooks throw for their
     /// callers keep their type.
     public static Throwable ask(Throwable thrown) {
-        return ask(thrown, new ArrayList<>());
+        return ask(thrown, new AtomicInteger(MOST));
     }
 
-    /// @param asked all that were, in whatever order
-    private static Throwable ask(Throwable thrown, List<Throwable> asked) {
-        if (thrown == null || asked.size() == MOST) {
+    /// @param left how many more may be copied
+    private static Throwable ask(Throwable thrown, AtomicInteger left) {
+        if (thrown == null || isHarmless(thrown, new AtomicInteger(MOST))) {
+            return thrown;
+        }
+        if (left.getAndDecrement() <= 0) {
             return null;
         }
-        asked.add(thrown);
-        var type = thrown.getClass();
-        boolean harmless = isOfTheServer(type.getClassLoader());
         String message = null;
         Throwable cause = null;
         var stack = new StackTraceElement[0];
         try {
             stack = thrown.getStackTrace();
             message = thrown.getMessage();
-            var told = thrown.getCause();
-            cause = ask(told, asked);
-            harmless &= isSame(told, cause);
+            cause = ask(thrown.getCause(), left);
         } catch (Throwable _) {
-            harmless = false;
+            // What it has said by now is all.
         }
         if (message != null && message.length() > LONGEST_MESSAGE) {
-            harmless = false;
             message = message.substring(0, LONGEST_MESSAGE - 1) + "…";
-        }
-        var suppressed = new ArrayList<Throwable>();
-        for (var other : thrown.getSuppressed()) {
-            var told = ask(other, asked);
-            harmless &= isSame(other, told);
-            if (told != null) {
-                suppressed.add(told);
-            }
-        }
-        if (harmless) {
-            return thrown;
         }
         var copy = copy(thrown, message, cause);
         copy.setStackTrace(stack);
-        suppressed.forEach(copy::addSuppressed);
+        Arrays.stream(thrown.getSuppressed())
+                .map(other -> ask(other, left))
+                .filter(Objects::nonNull)
+                .forEach(copy::addSuppressed);
         return copy;
     }
 
-    @SuppressWarnings("ReferenceEquality")
-    private static boolean isSame(Throwable one, Throwable other) {
-        return one == other;
+    /// Whether it and all that it holds are of the server's classes, few, and with short messages.
+    private static boolean isHarmless(Throwable thrown, AtomicInteger left) {
+        return thrown == null
+                || (left.getAndDecrement() > 0
+                        && isOfTheServer(thrown.getClass().getClassLoader())
+                        && Objects.requireNonNullElse(thrown.getMessage(), "").length() <= LONGEST_MESSAGE
+                        && isHarmless(thrown.getCause(), left)
+                        && Arrays.stream(thrown.getSuppressed()).allMatch(other -> isHarmless(other, left)));
     }
 
     private static boolean isOfTheServer(ClassLoader loader) {
