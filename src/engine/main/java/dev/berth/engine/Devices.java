@@ -34,34 +34,28 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
                 .orElseThrow(() -> new EngineException(
                         "INSTANCE_TYPE: found \"%s\", expected cpu, gpu, inf1, inf2, trn1 or a name such as ml.g5.xlarge"
                                 .formatted(name)));
-        if (target == Target.GPU && machine.gpus() == 0) {
-            throw absent(
-                    name,
-                    target,
-                    "no engine sees an NVIDIA GPU: its driver, a CUDA build of libtorch or ONNX Runtime, or --gpus all is missing");
-        }
-        if (target.isNeuron() && machine.neuron().isEmpty()) {
-            throw absent(
-                    name,
-                    target,
-                    "there is no Neuron device: the driver is missing on the host, or --device /dev/neuron0 in `docker run`");
-        }
-        if (target.isNeuron()
-                && machine.neuronCores() > 0
-                && !target.runs(machine.neuron().get())) {
-            throw absent(
-                    name,
-                    target,
-                    "the Neuron devices of this machine are %s"
-                            .formatted(machine.neuron().get()));
-        }
+        missing(target, machine).ifPresent(why -> {
+            throw new EngineException(
+                    "INSTANCE_TYPE=%s asks for %s, but %s; set INSTANCE_TYPE=cpu to serve a model traced for the CPU"
+                            .formatted(name, target, why));
+        });
         return of(target, neuronCores, machine, "INSTANCE_TYPE=" + name);
     }
 
-    private static EngineException absent(String instanceType, Target target, String why) {
-        return new EngineException(
-                "INSTANCE_TYPE=%s asks for %s, but %s; set INSTANCE_TYPE=cpu to serve a model traced for the CPU"
-                        .formatted(instanceType, target, why));
+    private static Optional<String> missing(Target target, Machine machine) {
+        if (target == Target.GPU && machine.gpus() == 0) {
+            return Optional.of(
+                    "no engine sees an NVIDIA GPU: its driver, a CUDA build of libtorch or ONNX Runtime, or --gpus all is missing");
+        }
+        if (!target.isNeuron()) {
+            return Optional.empty();
+        }
+        return machine.neuron().isEmpty()
+                ? Optional.of(
+                        "there is no Neuron device: the driver is missing on the host, or --device /dev/neuron0 in `docker run`")
+                : machine.neuron()
+                        .filter(there -> machine.neuronCores() > 0 && !target.runs(there))
+                        .map("the Neuron devices of this machine are %s"::formatted);
     }
 
     private static Devices detect(OptionalInt neuronCores, Machine machine) {

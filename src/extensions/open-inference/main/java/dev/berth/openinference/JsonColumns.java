@@ -2,13 +2,13 @@ package dev.berth.openinference;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import com.google.protobuf.ByteString;
 import dev.berth.content.Json;
 import dev.berth.content.JsonTensors;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Signature;
 import dev.berth.memory.RequestMemory;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -26,7 +26,13 @@ final class JsonColumns {
     /// What a value costs on its way to a tensor.
     private static final int VALUE = 48;
 
-    private record Level(int[] shape, List<JsonNode> values) {}
+    private record Level(int[] shape, List<JsonNode> values) {
+
+        Level of(String field) {
+            return new Level(
+                    shape, values.stream().map(value -> value.path(field)).toList());
+        }
+    }
 
     private JsonColumns() {}
 
@@ -50,30 +56,22 @@ final class JsonColumns {
         boolean isAlone = !value.isArray()
                 || (areLists && !value.isEmpty() && (!value.path(0).isArray() || (records == 1 && value.size() != 1)));
         var rows = deepened(new Level(isAlone ? new int[] {1} : new int[0], List.of(value)));
-        var values = rows.values;
-        if (values.isEmpty()
-                || values.getFirst().isEmpty()
-                || !values.stream().allMatch(each -> isLike(each, values.getFirst()))) {
-            return List.of(column(name, rows));
-        }
-        var tensors = new ArrayList<InferTensor>();
-        values.getFirst()
-                .fieldNames()
-                .forEachRemaining(field -> tensors.add(column(
-                        field,
-                        new Level(
-                                rows.shape,
-                                values.stream()
-                                        .map(object -> object.path(field))
-                                        .toList()))));
-        return tensors;
+        var first = rows.values.isEmpty() ? MissingNode.getInstance() : rows.values.getFirst();
+        return first.isEmpty() || !rows.values.stream().allMatch(each -> isLike(each, first))
+                ? List.of(column(name, rows))
+                : first.propertyStream()
+                        .map(field -> column(field.getKey(), rows.of(field.getKey())))
+                        .toList();
     }
 
     /// What TensorFlow Serving's forms have around the answer.
     private static JsonNode unwrapped(JsonNode answer) {
-        return answer.size() == 1 && answer.has("predictions")
+        return answer.size() == 1
                 ? answer.path("predictions")
-                : answer.size() == 1 && answer.has("outputs") ? answer.path("outputs") : answer;
+                        .asOptional()
+                        .or(() -> answer.path("outputs").asOptional())
+                        .orElse(answer)
+                : answer;
     }
 
     private static boolean isLike(JsonNode value, JsonNode first) {
