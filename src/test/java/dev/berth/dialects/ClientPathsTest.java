@@ -56,13 +56,10 @@ class ClientPathsTest {
     private static Path reranker() throws Exception {
         var sample = TestServer.SAMPLE_ARTIFACT;
         Files.copy(sample.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
-        new OnnxModel()
-                .input("input_ids", OnnxModel.INT64, "rows", "tokens")
-                .input("token_type_ids", OnnxModel.INT64, "rows", "tokens")
-                .node("Cast", List.of("token_type_ids"), List.of("types"), OnnxModel.attribute("to", OnnxModel.FLOAT))
-                .node("ReduceMean", List.of("types"), List.of("logits"), OnnxModel.attribute("axes", List.of(1L)))
-                .output("logits", OnnxModel.FLOAT, "rows", 1)
-                .write(directory.resolve("model.onnx"));
+        OnnxModel.of("""
+                in input_ids INT64 rows tokens; in token_type_ids INT64 rows tokens;
+                Cast token_type_ids -> types to=FLOAT; ReduceMean types -> logits axes=[1];
+                out logits FLOAT rows 1""").write(directory.resolve("model.onnx"));
         Files.writeString(directory.resolve("model.json"), """
         {"format": 1, "target": "cpu", "precision": "fp32", "maxSequenceLength": 16,
          "task": "text-classification", "inputs": ["input_ids", "token_type_ids"],

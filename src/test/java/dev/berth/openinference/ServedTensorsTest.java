@@ -21,13 +21,8 @@ class ServedTensorsTest {
 
     @Test
     void textsOfTheOpenInferenceProtocolKeepTheShapeOfTheirTensor() throws Exception {
-        new OnnxModel()
-                .opset("", STRING_OPSET)
-                .input("x", OnnxModel.STRING, 2)
-                .node("StringSplit", List.of("x"), List.of("parts", "counts"))
-                .output("parts", OnnxModel.STRING, 2, 2)
-                .output("counts", OnnxModel.INT64, 2)
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.of("""
+                in x STRING 2; StringSplit x -> parts counts; out parts STRING 2 2; out counts INT64 2""").opset("", STRING_OPSET).write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(infer(server, "x BYTES [1,2] \"a b\",\"c d\""))
                     .isEqualTo(
@@ -36,12 +31,8 @@ class ServedTensorsTest {
             assertThat(infer(server, "x BYTES [2,2] \"a b\",\"c d\",\"e f\",\"g h\""))
                     .contains("\"shape\":[2,2,2]", "\"data\":[2,2,2,2]");
         }
-        new OnnxModel()
+        OnnxModel.of("in x STRING 3; in y STRING 1; StringConcat x y -> z; out z STRING 3")
                 .opset("", STRING_OPSET)
-                .input("x", OnnxModel.STRING, 3)
-                .input("y", OnnxModel.STRING, 1)
-                .node("StringConcat", List.of("x", "y"), List.of("z"))
-                .output("z", OnnxModel.STRING, 3)
                 .write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(infer(server, "x BYTES [1,3] \"cat\",\"dog\",\"cow\"", "y BYTES [1,1] \"s\""))
@@ -49,24 +40,15 @@ class ServedTensorsTest {
                             "[{\"name\":\"z\",\"datatype\":\"BYTES\",\"shape\":[1,3],\"data\":[\"cats\",\"dogs\",\"cows\"]}]");
         }
         // A record is one text, or a number and a text.
-        new OnnxModel()
-                .opset("", STRING_OPSET)
-                .input("x", OnnxModel.STRING, "n")
-                .input("n", OnnxModel.FLOAT, "n")
-                .node("Identity", List.of("x"), List.of("y"))
-                .node("Identity", List.of("n"), List.of("m"))
-                .output("y", OnnxModel.STRING, "n")
-                .output("m", OnnxModel.FLOAT, "n")
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.of("""
+                in x STRING n; in n FLOAT n; Identity x -> y; Identity n -> m; out y STRING n;
+                out m FLOAT n""").opset("", STRING_OPSET).write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(infer(server, "x BYTES [2] \"a\",\"\"", "n FP32 [2] 1,2"))
                     .contains("\"shape\":[2],\"data\":[\"a\",\"\"]", "\"shape\":[2],\"data\":[1.0,2.0]");
         }
-        new OnnxModel()
+        OnnxModel.of("in x STRING n; Identity x -> y; out y STRING n")
                 .opset("", STRING_OPSET)
-                .input("x", OnnxModel.STRING, "n")
-                .node("Identity", List.of("x"), List.of("y"))
-                .output("y", OnnxModel.STRING, "n")
                 .write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             for (var data : List.of("\"a\"", "\"a\",\"b\"", "\"a\",\"b\",\"c\"")) {
@@ -84,12 +66,9 @@ class ServedTensorsTest {
     @Test
     void theOpenInferenceProtocolHasNumbersThatAreNotFinite() throws Exception {
         for (var isMixed : List.of(false, true)) {
-            var model = new OnnxModel()
-                    .input("n", OnnxModel.FLOAT, "rows")
-                    .node("IsNaN", List.of("n"), List.of("nan"))
-                    .node("IsInf", List.of("n"), List.of("infinite"), OnnxModel.attribute("detect_negative", 0))
-                    .output("nan", OnnxModel.BOOL, "rows")
-                    .output("infinite", OnnxModel.BOOL, "rows");
+            var model = OnnxModel.of("""
+                in n FLOAT rows; IsNaN n -> nan; IsInf n -> infinite detect_negative=0;
+                out nan BOOL rows; out infinite BOOL rows""");
             if (isMixed) {
                 model.input("t", OnnxModel.STRING, "rows")
                         .node("Identity", List.of("t"), List.of("same"))
@@ -106,14 +85,9 @@ class ServedTensorsTest {
 
     @Test
     void theShapesOfTheFileAreToldBeforeTheFirstRequest() throws Exception {
-        new OnnxModel()
-                .input("x", OnnxModel.FLOAT, 3, 4, 5)
-                .input("rate", OnnxModel.INT64)
-                .node("Identity", List.of("x"), List.of("y"))
-                .node("Identity", List.of("rate"), List.of("r"))
-                .output("y", OnnxModel.FLOAT, 3, 4, 5)
-                .output("r", OnnxModel.INT64)
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.of("""
+                in x FLOAT 3 4 5; in rate INT64; Identity x -> y; Identity rate -> r;
+                out y FLOAT 3 4 5; out r INT64""").write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(server.get("/v2/models/model").body())
                     .contains(

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /// A small ONNX file, written field by field: the numbers are those of `onnx.proto`.
 public final class OnnxModel {
@@ -30,6 +31,11 @@ public final class OnnxModel {
     public static final int UINT32 = 12;
     public static final int UINT64 = 13;
     public static final int BFLOAT16 = 16;
+
+    /// Their names, by their numbers.
+    private static final List<String> TYPES = List.of(
+            ("- FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 STRING BOOL FLOAT16 DOUBLE UINT32 UINT64 - - BFLOAT16")
+                    .split(" "));
 
     /// What the newest operators of the tests need.
     private static final int OPSET = 17;
@@ -84,6 +90,69 @@ public final class OnnxModel {
     /// Those of a model without another domain than ONNX's own.
     public OnnxModel() {
         opset("", OPSET);
+    }
+
+    /// A model in words: `in x FLOAT n 2; ReduceMean x -> mean axes=[0]; Sub x mean -> y; out y FLOAT n 2`.
+    /// The shape `?` is any. A domain stands in front of its operator, with a colon.
+    public static OnnxModel of(String statements) {
+        return new OnnxModel().with(statements);
+    }
+
+    /// Adds more of the same.
+    public OnnxModel with(String statements) {
+        for (var statement : statements.strip().split(";\\s*")) {
+            var words = List.of(statement.split("\\s+"));
+            var more = words.subList(Math.min(3, words.size()), words.size());
+            if (words.getFirst().matches("in|out")) {
+                int type = TYPES.indexOf(words.get(2));
+                graph.message(
+                        words.getFirst().equals("in") ? 11 : 12,
+                        more.equals(List.of("?"))
+                                ? ofAnyShape(words.get(1), type)
+                                : value(
+                                        words.get(1),
+                                        type,
+                                        more.stream().map(OnnxModel::length).toArray()));
+            } else {
+                node(words);
+            }
+        }
+        return this;
+    }
+
+    private static Object length(String word) {
+        return word.matches("\\d+") ? (Object) Long.valueOf(word) : word;
+    }
+
+    private void node(List<String> words) {
+        int arrow = words.indexOf("->");
+        var operator = words.getFirst();
+        var more = words.subList(arrow + 1, words.size());
+        node(
+                operator.contains(":") ? operator.substring(0, operator.indexOf(':')) : "",
+                operator.substring(operator.indexOf(':') + 1),
+                words.subList(1, arrow),
+                more.stream().filter(word -> !word.contains("=")).toList(),
+                more.stream()
+                        .filter(word -> word.contains("="))
+                        .map(OnnxModel::attribute)
+                        .toArray(Message[]::new));
+    }
+
+    /// Such as `axis=-1`, `axes=[0,1]`, `labels=[cat,dog]`, `locale=C` and `to=INT64`.
+    private static Message attribute(String word) {
+        var name = word.substring(0, word.indexOf('='));
+        var value = word.substring(word.indexOf('=') + 1);
+        if (value.startsWith("[")) {
+            return attribute(
+                    name,
+                    Stream.of(value.substring(1, value.length() - 1).split(","))
+                            .map(each -> each.matches("-?\\d+") ? (Object) Long.valueOf(each) : each)
+                            .toList());
+        }
+        return TYPES.contains(value) || value.matches("-?\\d+")
+                ? attribute(name, TYPES.contains(value) ? TYPES.indexOf(value) : Long.parseLong(value))
+                : new Message().text(1, name).text(4, value).number(20, 3);
     }
 
     public OnnxModel opset(String domain, int version) {
@@ -253,52 +322,36 @@ public final class OnnxModel {
 
     /// `y` is the sum of `x` up to each step, for a matrix of two columns.
     public static OnnxModel cumulative() {
-        return new OnnxModel()
-                .input("x", FLOAT, "steps", 2)
-                .initializer(tensor("axis", INT64).bytes(9, new byte[8]))
-                .node("CumSum", List.of("x", "axis"), List.of("y"))
-                .output("y", FLOAT, "steps", 2);
+        return OnnxModel.of("in x FLOAT steps 2; CumSum x axis -> y; out y FLOAT steps 2")
+                .initializer(tensor("axis", INT64).bytes(9, new byte[8]));
     }
 
     /// `most` is the largest of `points` in each of two columns: one row for any number of them.
     public static OnnxModel mostOfAllRows() {
-        return new OnnxModel()
-                .input("points", FLOAT, "points", 2)
-                .node("ReduceMax", List.of("points"), List.of("most"), attribute("axes", List.of(0L)))
-                .output("most", FLOAT, 1, 2);
+        return OnnxModel.of("""
+                in points FLOAT points 2; ReduceMax points -> most axes=[0]; out most FLOAT 1 2""");
     }
 
     /// Rows of two numbers in, `x · (2, 3)` and `x + x` out.
     public static OnnxModel linear() {
-        return new OnnxModel()
-                .input("x", FLOAT, "n", 2)
-                .weights("w", new float[] {2, 3}, 2, 1)
-                .node("MatMul", List.of("x", "w"), List.of("y"))
-                .node("Add", List.of("x", "x"), List.of("twice"))
-                .output("y", FLOAT, "n", 1)
-                .output("twice", FLOAT, "n", 2);
+        return OnnxModel.of("""
+                in x FLOAT n 2; MatMul x w -> y; Add x x -> twice; out y FLOAT n 1;
+                out twice FLOAT n 2""").weights("w", new float[] {2, 3}, 2, 1);
     }
 
     /// Rows in, the same rows out, after as many turns of a loop as the largest number says: a
     /// request says how long its forward takes.
     public static OnnxModel turning() {
-        var turn = new OnnxModel()
-                .input("turn", INT64)
-                .input("on", BOOL)
-                .inputOfAnyShape("before", FLOAT)
-                .node("Identity", List.of("on"), List.of("on_after"))
-                .node("Identity", List.of("before"), List.of("after"))
-                .output("on_after", BOOL)
-                .outputOfAnyShape("after", FLOAT);
-        return new OnnxModel()
-                .input("x", FLOAT, "n", 2)
-                .node("ReduceMax", List.of("x"), List.of("largest"), attribute("keepdims", 0))
-                .node("Cast", List.of("largest"), List.of("turns"), attribute("to", INT64))
+        var turn = OnnxModel.of("""
+                in turn INT64; in on BOOL; in before FLOAT ?; Identity on -> on_after;
+                Identity before -> after; out on_after BOOL; out after FLOAT ?""");
+        return OnnxModel.of("""
+                in x FLOAT n 2; ReduceMax x -> largest keepdims=0; Cast largest -> turns to=INT64;
+                out y FLOAT n 2""")
                 .node(
                         "Loop",
                         List.of("turns", "", "x"),
                         List.of("y"),
-                        attribute("body", turn.graph().text(2, "turn")))
-                .output("y", FLOAT, "n", 2);
+                        attribute("body", turn.graph().text(2, "turn")));
     }
 }

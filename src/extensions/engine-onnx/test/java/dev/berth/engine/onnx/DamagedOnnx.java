@@ -1,7 +1,5 @@
 package dev.berth.engine.onnx;
 
-import static dev.berth.testing.OnnxModel.attribute;
-
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.hooks.Accelerator;
@@ -60,24 +58,9 @@ final class DamagedOnnx {
     }
 
     private static OnnxModel convolution() {
-        return new OnnxModel()
-                .input("x", OnnxModel.FLOAT, 1, 2, 5, 5)
-                .weights("w", new float[2 * 2 * 3 * 3], 2, 2, 3, 3)
-                .node(
-                        "Conv",
-                        List.of("x", "w"),
-                        List.of("a"),
-                        attribute("kernel_shape", List.of(3L, 3L)),
-                        attribute("pads", List.of(1L, 1L, 1L, 1L)))
-                .node("Relu", List.of("a"), List.of("b"))
-                .node(
-                        "MaxPool",
-                        List.of("b"),
-                        List.of("c"),
-                        attribute("kernel_shape", List.of(2L, 2L)),
-                        attribute("strides", List.of(2L, 2L)))
-                .node("Flatten", List.of("c"), List.of("d"), attribute("axis", 1))
-                .node("Softmax", List.of("d"), List.of("y"), attribute("axis", -1))
-                .output("y", OnnxModel.FLOAT, 1, 8);
+        return OnnxModel.of("""
+                in x FLOAT 1 2 5 5; Conv x w -> a kernel_shape=[3,3] pads=[1,1,1,1]; Relu a -> b;
+                MaxPool b -> c kernel_shape=[2,2] strides=[2,2]; Flatten c -> d axis=1;
+                Softmax d -> y axis=-1; out y FLOAT 1 8""").weights("w", new float[2 * 2 * 3 * 3], 2, 2, 3, 3);
     }
 }

@@ -24,9 +24,7 @@ import dev.berth.memory.NativeHeap;
 import dev.berth.testing.OnnxModel;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -94,12 +92,8 @@ class OnnxGraphTest {
 
     @Test
     void theFileTellsItsNamesAndTypesBeforeItIsLoaded() throws IOException {
-        var model = new OnnxModel()
-                .input("ids", OnnxModel.INT64, "n", "length")
-                .input("half", OnnxModel.BFLOAT16, "n")
-                .input("w", OnnxModel.FLOAT, 1)
-                .weights("w", new float[] {2}, 1)
-                .output("scores", OnnxModel.FLOAT, "n");
+        var model = OnnxModel.of("in ids INT64 n length; in half BFLOAT16 n; in w FLOAT 1; out scores FLOAT n")
+                .weights("w", new float[] {2}, 1);
         assertThat(new Onnx().names(model.write(directory.resolve("model.onnx"))))
                 .isEqualTo(new GraphNames(
                         List.of(
@@ -195,14 +189,9 @@ class OnnxGraphTest {
 
     @Test
     void whatHasNoTypeOfTensorsComesInTheNextWiderOne() throws IOException {
-        try (var model = load(new OnnxModel()
-                .input("x", OnnxModel.INT64, "n")
-                .node("Cast", List.of("x"), List.of("a"), attribute("to", OnnxModel.UINT16))
-                .node("Cast", List.of("x"), List.of("b"), attribute("to", OnnxModel.UINT32))
-                .node("Cast", List.of("x"), List.of("c"), attribute("to", OnnxModel.UINT64))
-                .output("a", OnnxModel.UINT16, "n")
-                .output("b", OnnxModel.UINT32, "n")
-                .output("c", OnnxModel.UINT64, "n"))) {
+        try (var model = load(OnnxModel.of("""
+                in x INT64 n; Cast x -> a to=UINT16; Cast x -> b to=UINT32; Cast x -> c to=UINT64;
+                out a UINT16 n; out b UINT32 n; out c UINT64 n"""))) {
             assertThat(model.forward(List.of(Tensor.of(new long[] {65535, 4294967295L}, 2))))
                     .containsExactly(
                             Tensor.of(new int[] {65535, 65535}, 2),
@@ -238,14 +227,9 @@ class OnnxGraphTest {
             assertRefused(model, "the model failed: Invalid rank for input: x", Tensor.of(new float[3], 3));
             assertThat(model.forward(List.of(two))).hasSize(2);
         }
-        try (var model = load(new OnnxModel()
-                .input("x", OnnxModel.FLOAT, "n", "k")
-                .input("at", OnnxModel.INT64, "m")
-                .weights("w", new float[] {2, 3}, 2, 1)
-                .node("MatMul", List.of("x", "w"), List.of("y"))
-                .node("Gather", List.of("x", "at"), List.of("z"))
-                .output("y", OnnxModel.FLOAT, "n", 1)
-                .output("z", OnnxModel.FLOAT, "m", "k"))) {
+        try (var model = load(OnnxModel.of("""
+                in x FLOAT n k; in at INT64 m; MatMul x w -> y; Gather x at -> z; out y FLOAT n 1;
+                out z FLOAT m k""").weights("w", new float[] {2, 3}, 2, 1))) {
             var zero = Tensor.of(new long[] {0}, 1);
             assertRefused(
                     model,
@@ -267,20 +251,12 @@ class OnnxGraphTest {
     void weightsOf8BitsAreMultiplied(String zeroPoints) throws IOException {
         var weights = new byte[LENGTH];
         Arrays.fill(weights, Byte.MAX_VALUE);
-        var inputs = new ArrayList<>(List.of("x8", "w"));
-        Collections.addAll(inputs, zeroPoints.split(" "));
-        inputs.remove("");
-        var file = new OnnxModel()
-                .input("x", OnnxModel.FLOAT, 1, LENGTH)
+        var file = OnnxModel.of("""
+                in x FLOAT 1 %d; DynamicQuantizeLinear x -> x8 scale_x zero_x; MatMulInteger x8 w %s -> sums;
+                Cast sums -> cast to=FLOAT; Mul scale_x scale_w -> scale; Mul cast scale -> y; out y FLOAT 1 1""".formatted(LENGTH, zeroPoints))
                 .initializer(OnnxModel.tensor("w", OnnxModel.INT8, LENGTH, 1).bytes(9, weights))
                 .initializer(OnnxModel.tensor("zero_w", OnnxModel.INT8, 1).bytes(9, new byte[1]))
                 .weights("scale_w", new float[] {1}, 1)
-                .node("DynamicQuantizeLinear", List.of("x"), List.of("x8", "scale_x", "zero_x"))
-                .node("MatMulInteger", inputs, List.of("sums"))
-                .node("Cast", List.of("sums"), List.of("cast"), attribute("to", OnnxModel.FLOAT))
-                .node("Mul", List.of("scale_x", "scale_w"), List.of("scale"))
-                .node("Mul", List.of("cast", "scale"), List.of("y"))
-                .output("y", OnnxModel.FLOAT, 1, 1)
                 .write(directory.resolve("model.onnx"));
         boolean isExact = zeroPoints.endsWith("zero_w");
         assertThat(OnnxFile.checked(file).model().hasZeroPoints()).isEqualTo(isExact);
@@ -298,11 +274,7 @@ class OnnxGraphTest {
 
     @Test
     void aDivisionByZeroIsRefused() throws IOException {
-        try (var model = load(new OnnxModel()
-                .input("x", OnnxModel.INT64, "n")
-                .input("by", OnnxModel.INT64, "n")
-                .node("Div", List.of("x", "by"), List.of("y"))
-                .output("y", OnnxModel.INT64, "n"))) {
+        try (var model = load(OnnxModel.of("in x INT64 n; in by INT64 n; Div x by -> y; out y INT64 n"))) {
             var one = Tensor.of(new long[] {1}, 1);
             assertRefused(
                     model, "the model failed: Div \"y\": Integer division by zero", one, Tensor.of(new long[1], 1));
@@ -370,10 +342,7 @@ class OnnxGraphTest {
 
     @Test
     void runningOutOfMemoryIsToldApartAndTheNextForwardSucceeds() throws IOException {
-        try (var model = load(new OnnxModel()
-                .input("shape", OnnxModel.INT64, 2)
-                .node("ConstantOfShape", List.of("shape"), List.of("y"))
-                .output("y", OnnxModel.FLOAT, "a", "b"))) {
+        try (var model = load(OnnxModel.of("in shape INT64 2; ConstantOfShape shape -> y; out y FLOAT a b"))) {
             assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {1 << 30, 1 << 20}, 2))))
                     .isInstanceOf(InsufficientMemoryException.class)
                     .message()
@@ -389,14 +358,11 @@ class OnnxGraphTest {
     @Test
     @EnabledOnOs(OS.LINUX)
     void aCheckOfRowsLeavesNoMemoryBehind() throws IOException {
-        var file = new OnnxModel()
-                .input("x", OnnxModel.FLOAT, "n", 1)
+        var file = OnnxModel.of("""
+                in x FLOAT n 1; Expand x wide -> all; ReduceMax all -> y axes=[1]; out y FLOAT n 1""")
                 .initializer(OnnxModel.tensor("wide", OnnxModel.INT64, 2)
                         .number(7, 1)
                         .number(7, 8 << 20))
-                .node("Expand", List.of("x", "wide"), List.of("all"))
-                .node("ReduceMax", List.of("all"), List.of("y"), attribute("axes", List.of(1L)))
-                .output("y", OnnxModel.FLOAT, "n", 1)
                 .write(directory.resolve("model.onnx"));
         try (var model = Graph.load(file, new Accelerator.Cpu(1, CpuProfile.ADAPTIVE))) {
             long before = NativeHeap.used().orElseThrow();
@@ -457,11 +423,7 @@ class OnnxGraphTest {
             assertThat(three.bytes()).isEqualTo(12);
             assertThat(added(model, 1, one)).containsExactly(2, 3);
         }
-        try (var model = load(new OnnxModel()
-                        .input("x", OnnxModel.FLOAT, "n")
-                        .input("y", OnnxModel.FLOAT, "n")
-                        .node("Add", List.of("x", "y"), List.of("z"))
-                        .output("z", OnnxModel.FLOAT, "n"));
+        try (var model = load(OnnxModel.of("in x FLOAT n; in y FLOAT n; Add x y -> z; out z FLOAT n"));
                 var one = model.keep(Tensor.of(new float[2], 2));
                 var two = model.keep(Tensor.of(new float[2], 2))) {
             assertThatThrownBy(() -> model.forward(List.of(), List.of(one, two), 1))
@@ -505,13 +467,9 @@ class OnnxGraphTest {
 
     /// The sum of what it is given and what it remembers, which it remembers.
     private static OnnxModel remembering() {
-        return new OnnxModel()
-                .input("x", OnnxModel.FLOAT, "n")
-                .input("before", OnnxModel.FLOAT, "n")
-                .node("Add", List.of("x", "before"), List.of("sum"))
-                .node("Identity", List.of("sum"), List.of("after"))
-                .output("sum", OnnxModel.FLOAT, "n")
-                .output("after", OnnxModel.FLOAT, "n");
+        return OnnxModel.of("""
+                in x FLOAT n; in before FLOAT n; Add x before -> sum; Identity sum -> after;
+                out sum FLOAT n; out after FLOAT n""");
     }
 
     /// Takes any shape.

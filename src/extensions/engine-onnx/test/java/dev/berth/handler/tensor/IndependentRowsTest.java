@@ -147,19 +147,15 @@ class IndependentRowsTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})
     void theFreeDimensionOfAnOutputIsThatOfTheRows(int rows) throws Exception {
-        new OnnxModel()
-                .input("x", OnnxModel.FLOAT, "n", 3)
+        OnnxModel.of("""
+                in x FLOAT n 3; Unsqueeze x front -> one; Neg one -> other;
+                Concat one other -> probabilities axis=0; Identity names -> classes;
+                out probabilities FLOAT 2 n 3; out classes INT64 3""")
                 .initializer(OnnxModel.tensor("names", OnnxModel.INT64, 3)
                         .bytes(9, new byte[] {10, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0, 30, 0, 0, 0, 0, 0, 0, 0
                         }))
                 .initializer(
                         OnnxModel.tensor("front", OnnxModel.INT64, 1).bytes(9, new byte[] {0, 0, 0, 0, 0, 0, 0, 0}))
-                .node("Unsqueeze", List.of("x", "front"), List.of("one"))
-                .node("Neg", List.of("one"), List.of("other"))
-                .node("Concat", List.of("one", "other"), List.of("probabilities"), OnnxModel.attribute("axis", 0))
-                .node("Identity", List.of("names"), List.of("classes"))
-                .output("probabilities", OnnxModel.FLOAT, 2, "n", 3)
-                .output("classes", OnnxModel.INT64, 3)
                 .write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             var body = IntStream.range(0, rows)
@@ -175,10 +171,7 @@ class IndependentRowsTest {
 
     @Test
     void anOutputThatBeginsWithAnotherNameIsThatOfTheRequest() throws Exception {
-        new OnnxModel()
-                .input("x", OnnxModel.FLOAT, "rows")
-                .node("Unique", List.of("x"), List.of("kinds"))
-                .output("kinds", OnnxModel.FLOAT, "kinds")
+        OnnxModel.of("in x FLOAT rows; Unique x -> kinds; out kinds FLOAT kinds")
                 .write(artifact.resolve("model.onnx"));
         try (var log = new CapturedLog();
                 var server = TestServer.artifact(artifact).start()) {
@@ -259,10 +252,7 @@ class IndependentRowsTest {
     /// It can be tried by its sample alone, as nobody knows its words.
     @Test
     void textsAreTriedWhereASampleHasSome() throws Exception {
-        new OnnxModel()
-                .input("text", OnnxModel.STRING, "n", 1)
-                .node("Identity", List.of("text"), List.of("same"))
-                .output("same", OnnxModel.STRING, "n", 1)
+        OnnxModel.of("in text STRING n 1; Identity text -> same; out same STRING n 1")
                 .write(artifact.resolve("model.onnx"));
         try (var log = new CapturedLog();
                 var server = TestServer.artifact(artifact).start()) {
@@ -326,12 +316,8 @@ class IndependentRowsTest {
             torchScript("centred.pt");
             return;
         }
-        new OnnxModel()
-                .input("x", OnnxModel.FLOAT, "n", 2)
-                .node("ReduceMean", List.of("x"), List.of("mean"), OnnxModel.attribute("axes", List.of(0L)))
-                .node("Sub", List.of("x", "mean"), List.of("y"))
-                .output("y", OnnxModel.FLOAT, "n", 2)
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.of("""
+                in x FLOAT n 2; ReduceMean x -> mean axes=[0]; Sub x mean -> y; out y FLOAT n 2""").write(artifact.resolve("model.onnx"));
     }
 
     private void cumulative() throws IOException {

@@ -53,13 +53,9 @@ class OnnxServingTest {
 
     @Test
     void inputsHaveTheTypesOfTheFile() throws Exception {
-        new OnnxModel()
-                .input("amount", OnnxModel.DOUBLE, "n")
-                .input("count", OnnxModel.INT32, "n")
-                .node("Cast", List.of("count"), List.of("wide"), OnnxModel.attribute("to", OnnxModel.DOUBLE))
-                .node("Mul", List.of("amount", "wide"), List.of("total"))
-                .output("total", OnnxModel.DOUBLE, "n")
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.of("""
+                in amount DOUBLE n; in count INT32 n; Cast count -> wide to=DOUBLE;
+                Mul amount wide -> total; out total DOUBLE n""").write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(answer(
                             server,
@@ -76,17 +72,10 @@ class OnnxServingTest {
     /// A voice detector's inputs: the sound, a state whose second dimension is the batch, and a rate.
     @Test
     void aModelWithoutADimensionForRecordsTakesTensorsAsTheyAre() throws Exception {
-        new OnnxModel()
-                .input("sound", OnnxModel.FLOAT, "batch", "samples")
-                .input("state", OnnxModel.FLOAT, 2, "batch", 1)
-                .input("rate", OnnxModel.INT64)
-                .node("Cast", List.of("rate"), List.of("times"), OnnxModel.attribute("to", OnnxModel.FLOAT))
-                .node("Mul", List.of("sound", "times"), List.of("loud"))
-                .node("Add", List.of("state", "times"), List.of("next"))
-                .output("loud", OnnxModel.FLOAT, "batch", "samples")
-                .output("next", OnnxModel.FLOAT, 2, "batch", 1)
-                .output("times", OnnxModel.FLOAT)
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.of("""
+                in sound FLOAT batch samples; in state FLOAT 2 batch 1; in rate INT64;
+                Cast rate -> times to=FLOAT; Mul sound times -> loud; Add state times -> next;
+                out loud FLOAT batch samples; out next FLOAT 2 batch 1; out times FLOAT""").write(artifact.resolve("model.onnx"));
         var record = "{\"sound\": [[1, 2]], \"state\": [[[3]], [[4]]], \"rate\": %d}";
         var expected = "{\"loud\":[[%d.0,%d.0]],\"next\":[[[%d.0]],[[%d.0]]],\"times\":%d.0}".formatted(2, 4, 5, 6, 2);
         try (var server = TestServer.artifact(artifact).start()) {
@@ -114,13 +103,9 @@ class OnnxServingTest {
     /// One returns the steps of a text line first, as CTC wants them, and one a score alone.
     @Test
     void aModelForOneRecordMayReturnItInAnyOrder() throws Exception {
-        new OnnxModel()
-                .input("line", OnnxModel.FLOAT, 1, 2, "width")
-                .node("Transpose", List.of("line"), List.of("steps"), OnnxModel.attribute("perm", List.of(2L, 0L, 1L)))
-                .node("ReduceSum", List.of("line"), List.of("sum"), OnnxModel.attribute("keepdims", 0))
-                .output("steps", OnnxModel.FLOAT, 1, "steps")
-                .outputOfAnyShape("sum", OnnxModel.FLOAT)
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.of("""
+                in line FLOAT 1 2 width; Transpose line -> steps perm=[2,0,1];
+                ReduceSum line -> sum keepdims=0; out steps FLOAT 1 steps; out sum FLOAT ?""").write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(answer(server, "{\"instances\": [[[1, 2, 3], [4, 5, 6]], [[1, 2], [3, 4]]]}"))
                     .isEqualTo("{\"predictions\":[{\"steps\":[[[1.0,4.0]],[[2.0,5.0]],[[3.0,6.0]]],\"sum\":21.0},"
@@ -131,11 +116,7 @@ class OnnxServingTest {
     /// It is a number for one record, and a list for several.
     @Test
     void aScoreWithoutADimensionIsThatOfItsRecord() throws Exception {
-        new OnnxModel()
-                .input("x", OnnxModel.FLOAT, "n", 1)
-                .node("Squeeze", List.of("x"), List.of("score"))
-                .output("score", OnnxModel.FLOAT)
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.of("in x FLOAT n 1; Squeeze x -> score; out score FLOAT").write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(answer(server, "[[7]]")).isEqualTo("[7.0]");
             assertThat(answer(server, "[[7], [8]]")).isEqualTo("[7.0,8.0]");

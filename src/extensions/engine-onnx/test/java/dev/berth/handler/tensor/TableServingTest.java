@@ -221,11 +221,7 @@ class TableServingTest {
 
     @Test
     void libsvmNeedsToKnowTheColumnsAndIsNoAnswer() throws Exception {
-        new OnnxModel()
-                .input("x", OnnxModel.FLOAT, "n", "m")
-                .node("Identity", List.of("x"), List.of("y"))
-                .output("y", OnnxModel.FLOAT, "n", "m")
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.of("in x FLOAT n m; Identity x -> y; out y FLOAT n m").write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             assertStatus(
                     server.invoke("0:1", "Content-Type", "text/libsvm"),
@@ -254,15 +250,13 @@ class TableServingTest {
     /// The boxes of a picture, as an export with NMS inside returns them: as many as there are.
     @Test
     void theBoxesOfAPictureAreItsAnswer() throws Exception {
-        new OnnxModel()
-                .input("boxes", OnnxModel.FLOAT, 1, "n", 4)
-                .input("scores", OnnxModel.FLOAT, 1, 1, "n")
+        OnnxModel.of("""
+                in boxes FLOAT 1 n 4; in scores FLOAT 1 1 n;
+                NonMaxSuppression boxes scores most overlap least -> selected; out selected INT64 k 3""")
                 .initializer(
                         OnnxModel.tensor("most", OnnxModel.INT64, 1).bytes(9, new byte[] {10, 0, 0, 0, 0, 0, 0, 0}))
                 .weights("overlap", new float[] {0.5f}, 1)
                 .weights("least", new float[] {0.3f}, 1)
-                .node("NonMaxSuppression", List.of("boxes", "scores", "most", "overlap", "least"), List.of("selected"))
-                .output("selected", OnnxModel.INT64, "k", 3)
                 .write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             var two = "{\"boxes\": [[0,0,1,1],[0,0,1,0.9],[5,5,6,6]], \"scores\": [[0.9,0.8,0.7]]}";
@@ -276,14 +270,9 @@ class TableServingTest {
     /// Samples of any number, loudness in scores.
     @Test
     void soundsOfAnyLengthAreClassified() throws Exception {
-        new OnnxModel()
-                .input("samples", OnnxModel.FLOAT, "n", "length")
-                .node("ReduceL2", List.of("samples"), List.of("loud"), OnnxModel.attribute("axes", List.of(1L)))
-                .node("Neg", List.of("loud"), List.of("quiet"))
-                .node("Concat", List.of("quiet", "loud"), List.of("both"), OnnxModel.attribute("axis", 1))
-                .node("Softmax", List.of("both"), List.of("scores"))
-                .output("scores", OnnxModel.FLOAT, "n", 2)
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.of("""
+                in samples FLOAT n length; ReduceL2 samples -> loud axes=[1]; Neg loud -> quiet;
+                Concat quiet loud -> both axis=1; Softmax both -> scores; out scores FLOAT n 2""").write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(answer(server, "application/json", "{\"instances\": [[0, 0, 0], [300, 400]]}"))
                     .isEqualTo("{\"predictions\":[[0.5,0.5],[0.0,1.0]]}");
