@@ -134,14 +134,6 @@ class ServedTensorsTest {
         }
     }
 
-    @Test
-    void aRequestIsNotCutWhereEachStepNeedsThoseBefore() throws Exception {
-        OnnxModel.cumulative().write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(infer(server, "x FP32 [2,2] 1,2,3,4")).contains("\"shape\":[2,2],\"data\":[1.0,2.0,4.0,6.0]");
-        }
-    }
-
     private static String infer(TestServer server, String... inputs) throws Exception {
         return Infer.outputs(server, Infer.body(inputs)).toString();
     }

@@ -11,11 +11,14 @@ import dev.berth.testing.TestServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ModelArtifactTest {
 
@@ -61,19 +64,6 @@ class ModelArtifactTest {
     }
 
     @Test
-    void anAgreementThatCannotBeIsNamed() throws Exception {
-        model.putObject("agreement").put("questions", 0).put("sameAnswers", 0).put("largestScoreDifference", "much");
-        write();
-        assertThatThrownBy(() -> ModelArtifact.open(directory))
-                .hasMessageContaining("agreement.questions: found 0, expected a whole number of at least 1")
-                .hasMessageContaining("agreement.largestScoreDifference: found \"much\", expected a number");
-        model.put("agreement", 0.9);
-        write();
-        assertThatThrownBy(() -> ModelArtifact.open(directory))
-                .hasMessageContaining("agreement: found 0.9, expected an object");
-    }
-
-    @Test
     @Tag("RUN-15")
     void aTarballBesideItsFilesDoesNotMatter() throws Exception {
         write();
@@ -92,83 +82,41 @@ class ModelArtifactTest {
 
     @Test
     void compiledShapesAreSortedByTheirLength() throws Exception {
-        model.put("shapes", "compiled");
-        model.withArray("files").removeAll();
-        model.withArray("files")
-                .addObject()
-                .put("path", "model.pt")
-                .put("batch", 2)
-                .put("sequence", 256);
-        model.withArray("files")
-                .addObject()
-                .put("path", "model.pt")
-                .put("batch", 4)
-                .put("sequence", 64);
+        model.put("shapes", "compiled").set("files", JSON.readTree("""
+                [{"path": "model.pt", "batch": 2, "sequence": 256}, {"path": "model.pt", "batch": 4, "sequence": 64}]"""));
         write();
         assertThat(ModelArtifact.open(directory).shapes().files())
                 .extracting(Shapes.Shape::sequence)
                 .containsExactly(64, 256);
     }
 
-    @Test
-    void shapesThatTheModelOrTheDeviceCannotTakeAreNamed() throws Exception {
-        model.put("shapes", "compiled");
-        ((ObjectNode) model.path("files").path(0)).put("batch", 1).put("sequence", 513);
-        write();
-        assertThatThrownBy(() -> ModelArtifact.open(directory))
-                .hasMessageContaining("files: found a sequence of 513, expected at most the maxSequenceLength of 512");
-        model.put("shapes", "dynamic").put("target", "inf2").put("precision", "fp8");
-        model.withArray("files").addObject().put("path", "model.pt");
-        write();
-        assertThatThrownBy(() -> ModelArtifact.open(directory))
-                .hasMessageContaining("shapes: found \"dynamic\", expected \"compiled\" for inf2")
-                .hasMessageContaining("precision: found \"fp8\", expected one of fp32, fp16, bf16, int8")
-                .hasMessageContaining("files: found 2, expected one that takes every shape");
-    }
-
-    @Test
+    /// Fields that are not as in the sample, and all that is said of them at once. `null` is a field left out.
+    @ParameterizedTest
     @Tag("RUN-14")
-    void everythingThatIsWrongIsSaidAtOnce() throws Exception {
-        model.put("task", 5)
-                .put("target", "tpu")
-                .put("shapes", "round")
-                .put("maxSequenceLength", 0)
-                .put("lowerCase", "yes")
-                .remove("pair");
-        model.withArray("inputs").removeAll();
-        Files.delete(directory.resolve("tokenizer.json"));
+    @CsvSource(delimiter = '|', textBlock = """
+      {'agreement': {'questions': 0, 'sameAnswers': 0, 'largestScoreDifference': 'much'}} | agreement.questions: found 0, expected a whole number of at least 1; agreement.largestScoreDifference: found "much", expected a number
+      {'agreement': 0.9}              | agreement: found 0.9, expected an object
+      {'shapes': 'compiled', 'files': [{'path': 'model.pt', 'batch': 1, 'sequence': 513}]} | files: found a sequence of 513, expected at most the maxSequenceLength of 512
+      {'target': 'inf2', 'precision': 'fp8', 'files': [{'path': 'model.pt'}, {'path': 'model.pt'}]} | shapes: found "dynamic", expected "compiled" for inf2; precision: found "fp8", expected one of fp32, fp16, bf16, int8; files: found 2, expected one that takes every shape
+      {'task': 5, 'target': 'tpu', 'shapes': 'round', 'maxSequenceLength': 0} | task: found 5, expected a text; target: found "tpu", expected one of cpu, gpu, inf1, inf2, trn1; shapes: found "round"; maxSequenceLength: found 0
+      {'lowerCase': 'yes', 'pair': null, 'inputs': []} | lowerCase: found "yes", expected true or false; pair.padding: found nothing; inputs: found an empty list, expected a list of names
+      {'files': [{'path': 'missing.pt'}]}  | files[0].path: found "missing.pt"
+      {'files': [{'path': '../model.pt'}]} | files[0].path: found "../model.pt"
+      {'files': [{'path': ''}]}            | files[0].path: found ""
+      {'format': 2}                   | format: found 2, expected 1; trace the model again
+      """)
+    void everythingThatIsWrongIsSaidAtOnce(String fields, String messages) throws Exception {
+        model.setAll((ObjectNode) JSON.readTree(fields.replace('\'', '"')));
+        model.remove(model.propertyStream()
+                .filter(field -> field.getValue().isNull())
+                .map(Map.Entry::getKey)
+                .toList());
         write();
         assertThatThrownBy(() -> ModelArtifact.open(directory))
                 .isInstanceOf(ModelArtifactException.class)
-                .hasMessageContaining(directory.toString())
-                .hasMessageContaining("task: found 5, expected a text")
-                .hasMessageContaining("target: found \"tpu\", expected one of cpu, gpu, inf1, inf2, trn1")
-                .hasMessageContaining("shapes: found \"round\"")
-                .hasMessageContaining("maxSequenceLength: found 0")
-                .hasMessageContaining("lowerCase: found \"yes\", expected true or false")
-                .hasMessageContaining("pair.padding: found nothing")
-                .hasMessageContaining("inputs: found an empty list, expected a list of names")
-                .hasMessageContaining("tokenizer.json: not found");
-    }
-
-    @Test
-    @Tag("RUN-14")
-    void aModelFileThatIsMissingOrOutsideIsNamed() throws Exception {
-        for (var path : new String[] {"missing.pt", "../model.pt", ""}) {
-            ((ObjectNode) model.path("files").path(0)).put("path", path);
-            write();
-            assertThatThrownBy(() -> ModelArtifact.open(directory))
-                    .hasMessageContaining("files[0].path: found \"%s\"", path);
-        }
-    }
-
-    @Test
-    void anotherFormatAsksForANewTrace() throws Exception {
-        model.put("format", 2);
-        write();
-        assertThatThrownBy(() -> ModelArtifact.open(directory))
-                .hasMessageContaining("format: found 2, expected 1")
-                .hasMessageContaining("trace");
+                .message()
+                .contains(directory.toString())
+                .contains(messages.split("; "));
     }
 
     @Test
@@ -178,20 +126,19 @@ class ModelArtifactTest {
         assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: not found");
         Files.writeString(directory.resolve("model.tar.gz"), "packed");
         assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("still packed");
-        Files.writeString(directory.resolve("model.json"), "{\n oops");
-        assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("model.json: not JSON at line 2");
-        Files.writeString(directory.resolve("model.json"), "{\"format\": 1}\n{\"format\": 1}");
-        assertThatThrownBy(() -> ModelArtifact.open(directory))
-                .hasMessageContaining("model.json: found a second JSON value at line 2, column 1");
-        Files.writeString(directory.resolve("model.json"), "{\"format\": 1, \"format\": 1}");
-        assertThatThrownBy(() -> ModelArtifact.open(directory)).hasMessageContaining("found 'format' twice");
-        Files.writeString(directory.resolve("model.json"), "[".repeat(100_000));
-        assertThatThrownBy(() -> ModelArtifact.open(directory))
-                .hasMessageContaining("model.json: ")
-                .hasMessageContaining("too deep");
-        Files.writeString(directory.resolve("model.json"), "[]");
-        assertThatThrownBy(() -> ModelArtifact.open(directory))
-                .hasMessageContaining("found an empty list, expected an object");
+        for (var wrong : List.of(
+                List.of("{\n oops", "model.json: not JSON at line 2"),
+                List.of(
+                        "{\"format\": 1}\n{\"format\": 1}",
+                        "model.json: found a second JSON value at line 2, column 1"),
+                List.of("{\"format\": 1, \"format\": 1}", "found 'format' twice"),
+                List.of("[".repeat(100_000), "too deep"),
+                List.of("[]", "found an empty list, expected an object"))) {
+            Files.writeString(directory.resolve("model.json"), wrong.getFirst());
+            assertThatThrownBy(() -> ModelArtifact.open(directory))
+                    .hasMessageContaining("model.json: ")
+                    .hasMessageContaining(wrong.getLast());
+        }
     }
 
     @Test

@@ -49,18 +49,10 @@ class HandlerClassTest {
                         member("Inference() { throw new IllegalStateException(\"no\"); }"),
                         "its constructor failed at Inference.java:1: java.lang.IllegalStateException: no"),
                 arguments(
-                        member("Inference() throws Exception { throw new Exception(); }"),
-                        "its constructor failed at Inference.java:1: java.lang.Exception"),
-                arguments(
                         member(
                                 "Inference() { throw new IllegalStateException(\"no words\", new RuntimeException(new java.io.IOException(\"disk\"))); }"),
                         "its constructor failed at Inference.java:1: java.lang.IllegalStateException: no words, caused by "
                                 + "java.lang.RuntimeException: java.io.IOException: disk"),
-                arguments(
-                        member("Inference() { Words.find(); } static class Words { static { "
-                                + "if (true) throw new java.io.UncheckedIOException(\"/tmp\", new java.io.IOException(\"read-only\")); } "
-                                + "static void find() {} }"),
-                        "its constructor failed at Inference.java:1: java.io.UncheckedIOException: /tmp, caused by java.io.IOException: read-only"),
                 arguments(
                         member("Inference() { System.exit(3); }"),
                         "its constructor failed at Inference.java:1: dev.berth.artifact.code.ExitRefused: it called exit(3), which would have "
@@ -69,15 +61,8 @@ class HandlerClassTest {
                         member("static { if (true) throw new IllegalStateException(\"no\"); }"),
                         "it can't be loaded at Inference.java:1: java.lang.IllegalStateException: no"),
                 arguments(
-                        member("static { System.exit(0); }"),
-                        "it can't be loaded at Inference.java:1: dev.berth.artifact.code.ExitRefused: it called exit(0), which would have "
-                                + "ended the server"),
-                arguments(
                         member("static { deeper(); } static void deeper() { deeper(); }"),
-                        "it can't be loaded at Inference.java:1: java.lang.StackOverflowError"),
-                arguments(
-                        member("static { fail(); } static void fail() { throw new AssertionError(1); }"),
-                        "it can't be loaded at Inference.java:1: java.lang.AssertionError: 1"));
+                        "it can't be loaded at Inference.java:1: java.lang.StackOverflowError"));
     }
 
     private static String member(String text) {

@@ -51,18 +51,27 @@ class HookJarTest {
         artifact = new CodeArtifact(Files.createDirectory(temporary.resolve("my model#1 100%+")));
     }
 
+    private static Jar one() {
+        return Jar.of("com.acme.One", HANDLER.formatted("One"));
+    }
+
     @Test
-    void theOnlyServiceOfItsJarsIsTheHandler() throws Exception {
-        artifact.jar(
-                "hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"));
-        assertThat(answer(artifact.code(), "a")).isEqualTo("aOne");
-        assertThat(artifact.code().create(() -> {}).getClass())
-                .satisfies(type -> assertThat(HookCode.file(type)).contains("code/hooks.jar"));
+    void theOnlyServiceOfItsJarsIsTheHandlerUnlessThereIsASource() throws Exception {
+        artifact.jar("hooks.jar", one().service("com.acme.Gone"));
+        assertThat(artifact.problems()).containsExactly("com.acme.Gone: found no such class in code/");
+        artifact.jar("hooks.jar", one().service("com.acme.One"))
+                .jar(
+                        "lib/two.jar",
+                        Jar.of("com.acme.Two", HANDLER.formatted("Two")).service("com.acme.Two"));
+        assertThat(answer(artifact.code(), "a")).as("no library's").isEqualTo("aOne");
+        assertThat(HookCode.file(artifact.code().create(() -> {}).getClass())).contains("code/hooks.jar");
+        artifact.source("Inference.java", "class Inference extends com.acme.One {}");
+        assertThat(artifact.code().create(() -> {}).getClass().getName()).isEqualTo("Inference");
     }
 
     @Test
     void modelJsonChoosesAmongSeveral() throws Exception {
-        var both = Jar.of("com.acme.One", HANDLER.formatted("One")).and("com.acme.Two", HANDLER.formatted("Two"));
+        var both = one().and("com.acme.Two", HANDLER.formatted("Two"));
         artifact.jar("hooks.jar", both.service("com.acme.One", "com.acme.Two"));
         assertThat(artifact.problems())
                 .containsExactly(
@@ -75,8 +84,7 @@ class HookJarTest {
 
     @Test
     void aJarWithoutAServiceNeedsAName() throws Exception {
-        artifact.jar("a.jar", Jar.of("com.acme.One", HANDLER.formatted("One")))
-                .jar("b.jar", Jar.of("com.acme.Two", HANDLER.formatted("Two")));
+        artifact.jar("a.jar", one()).jar("b.jar", Jar.of("com.acme.Two", HANDLER.formatted("Two")));
         assertThat(artifact.problems())
                 .singleElement()
                 .asString()
@@ -88,8 +96,7 @@ class HookJarTest {
     @Test
     @Tag("RUN-14")
     void aClassForAnotherJavaSaysHowToCompileIt() throws Exception {
-        artifact.jar(
-                "hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"));
+        artifact.jar("hooks.jar", one().service("com.acme.One"));
         var jar = artifact.directory().resolve("code/hooks.jar");
         int java = Runtime.version().feature();
         // A later Java's, and one with preview features.
@@ -111,34 +118,6 @@ class HookJarTest {
                     .putShort(6, (short) major);
             Files.write(file, bytes.array());
         }
-    }
-
-    @Test
-    void aServiceOfALibraryIsNoHandler() throws Exception {
-        artifact.jar(
-                        "hooks.jar",
-                        Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"))
-                .jar(
-                        "lib/two.jar",
-                        Jar.of("com.acme.Two", HANDLER.formatted("Two")).service("com.acme.Two"));
-        assertThat(answer(artifact.code(), "a")).isEqualTo("aOne");
-    }
-
-    @Test
-    void aSourceGoesBeforeAService() throws Exception {
-        artifact.jar(
-                        "hooks.jar",
-                        Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"))
-                .source("Inference.java", "class Inference extends com.acme.One {}");
-        assertThat(artifact.code().create(() -> {}).getClass().getName()).isEqualTo("Inference");
-        assertThat(answer(artifact.code(), "a")).isEqualTo("aOne");
-    }
-
-    @Test
-    void aServiceThatIsNotThereIsSaid() throws Exception {
-        artifact.jar(
-                "hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.Gone"));
-        assertThat(artifact.problems()).containsExactly("com.acme.Gone: found no such class in code/");
     }
 
     @Test

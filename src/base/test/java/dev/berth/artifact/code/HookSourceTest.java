@@ -9,6 +9,7 @@ import dev.berth.testing.Pipes;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -62,21 +63,19 @@ class HookSourceTest {
         artifact.source("Inference.java", HANDLER.formatted("Inference"))
                 .source("Other.java", HANDLER.formatted("Other"));
         assertThat(answer(artifact.code(), "a\nb")).isEqualTo("A\nB");
-        assertThat(artifact.code().create(() -> {}).getClass().getName()).isEqualTo("Inference");
-        assertThat(artifact.code("Other.java", null).create(() -> {}).getClass().getName())
-                .isEqualTo("Other");
-        assertThat(artifact.code("code/Other.java", null)
-                        .create(() -> {})
-                        .getClass()
-                        .getName())
-                .as("from the artifact on")
-                .isEqualTo("Other");
-        assertThat(artifact.code("Inference.java", "Other")
-                        .create(() -> {})
-                        .getClass()
-                        .getName())
-                .as("model.json names it")
-                .isEqualTo("Other");
+        for (var named : List.of(
+                new String[] {null, null, "Inference"},
+                new String[] {"Other.java", null, "Other"},
+                // From the artifact on.
+                new String[] {"code/Other.java", null, "Other"},
+                // The class is model.json's.
+                new String[] {"Inference.java", "Other", "Other"})) {
+            assertThat(artifact.code(named[0], named[1])
+                            .create(() -> {})
+                            .getClass()
+                            .getName())
+                    .isEqualTo(named[2]);
+        }
     }
 
     @Test

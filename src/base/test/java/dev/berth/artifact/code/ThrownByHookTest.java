@@ -2,7 +2,6 @@ package dev.berth.artifact.code;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.hooks.BadInputException;
 import dev.berth.testing.CodeArtifact;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -73,19 +72,6 @@ class ThrownByHookTest {
                 .hasToString("java.lang.IllegalStateException: JDK")
                 .extracting(e -> e.getSuppressed()[0].toString())
                 .isEqualTo("Inference$Odd: asked 1");
-    }
-
-    @Test
-    void aMessageWithoutEndIsCutAndTheCallersMistakeStaysHis() {
-        var cut = ThrownByHook.ask(new IllegalStateException("x".repeat(20_000)));
-        assertThat(cut.toString())
-                .startsWith("java.lang.IllegalStateException: xxx")
-                .endsWith("x…");
-        assertThat(cut.getMessage()).hasSize(10_000);
-        assertThat(ThrownByHook.ask(cut)).isSameAs(cut);
-        assertThat(ThrownByHook.ask(new BadInputException("x".repeat(20_000))))
-                .isInstanceOfSatisfying(
-                        BadInputException.class, e -> assertThat(e.getMessage()).hasSize(10_000));
     }
 
     @Test

@@ -57,15 +57,6 @@ class GrpcMessageTest {
     }
 
     @Test
-    void messagesAreReadOneAfterAnother() throws Exception {
-        var body = bytes("00000000026162" + "010000000a" + DEFLATED + "0000000000" + "00000000017a");
-        assertThat(message(body, "deflate", false).readAllBytes()).asString().isEqualTo("ab");
-        assertThat(message(body, "deflate", false).readAllBytes()).asString().isEqualTo("ab");
-        assertThat(message(body, "deflate", false).readAllBytes()).isEmpty();
-        assertThat(message(body, "deflate", true).readAllBytes()).asString().isEqualTo("z");
-    }
-
-    @Test
     void theRestOfAMessageIsSkipped() throws Exception {
         var body = bytes("00000000036162" + "63" + "010000000a" + DEFLATED + "00000000017a");
         var first = new GrpcMessage(body, false);

@@ -84,15 +84,6 @@ class GrpcServicesTest {
     }
 
     @Test
-    void aMessageThatIsNoneIsABadRequest() {
-        // A text that is no UTF-8 in the field of the service.
-        assertFails(
-                () -> client.call("grpc.health.v1.Health/Check", new byte[] {0x0a, 1, -1}),
-                Code.INVALID_ARGUMENT,
-                "message: not a HealthCheckRequest");
-    }
-
-    @Test
     void whoWatchesIsToldOfEachChange() throws Exception {
         var loading = new Gate(1);
         var handler = new TextHandler() {

@@ -211,12 +211,6 @@ class TritonTest {
         assertFails(() -> ofMany.call(method, request), code, message.replace('~', '"'));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"ModelStatistics", "RepositoryIndex", "RepositoryModelLoad"})
-    void messagesThatAreBrokenAreBadRequests(String method) {
-        assertFails(() -> ofMany.call(method, new byte[] {0x0a, 9}), Code.INVALID_ARGUMENT, "message: not ");
-    }
-
     @Test
     void insideSageMakerNoneIsThere() throws Exception {
         try (var server = TestServer.ofModels().start()) {

@@ -169,30 +169,19 @@ class OnnxServingTest {
     /// Its logits are the ids of the tokens, so the order of its inputs and outputs can be told.
     @Test
     void aTaskGivesAndTakesTensorsByTheirNames() throws Exception {
-        var orders = List.of(
-                List.of("input_ids", "attention_mask", "token_type_ids"),
-                List.of("token_type_ids", "attention_mask", "input_ids"));
+        var parts = List.of(
+                "in input_ids INT64 rows tokens; in attention_mask INT64 rows tokens; in token_type_ids INT64 rows tokens",
+                "Cast input_ids -> start_logits to=FLOAT; Cast attention_mask -> mask to=FLOAT",
+                "Add start_logits mask -> end_logits",
+                "out mask FLOAT rows tokens; out end_logits FLOAT rows tokens; out start_logits FLOAT rows tokens");
+        var inOtherOrder = List.of(
+                "in token_type_ids INT64 rows tokens; in attention_mask INT64 rows tokens; in input_ids INT64 rows tokens",
+                parts.get(1),
+                parts.get(2),
+                "out start_logits FLOAT rows tokens; out end_logits FLOAT rows tokens");
         var answers = new ArrayList<String>();
-        for (var inputs : orders) {
-            var model = new OnnxModel();
-            inputs.forEach(input -> model.input(input, OnnxModel.INT64, "rows", "tokens"));
-            model.node(
-                            "Cast",
-                            List.of("input_ids"),
-                            List.of("start_logits"),
-                            OnnxModel.attribute("to", OnnxModel.FLOAT))
-                    .node(
-                            "Cast",
-                            List.of("attention_mask"),
-                            List.of("mask"),
-                            OnnxModel.attribute("to", OnnxModel.FLOAT))
-                    .node("Add", List.of("start_logits", "mask"), List.of("end_logits"));
-            for (var output : inputs.equals(orders.getFirst())
-                    ? List.of("start_logits", "end_logits")
-                    : List.of("mask", "end_logits", "start_logits")) {
-                model.output(output, OnnxModel.FLOAT, "rows", "tokens");
-            }
-            model.write(artifact.resolve("model.onnx"));
+        for (var model : List.of(parts, inOtherOrder)) {
+            OnnxModel.of(String.join(";", model)).write(artifact.resolve("model.onnx"));
             Files.copy(
                     TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"),
                     artifact.resolve("tokenizer.json"),
