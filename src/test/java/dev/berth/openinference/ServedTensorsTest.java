@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// Tensors of the protocol through ONNX files.
 class ServedTensorsTest {
@@ -19,67 +21,29 @@ class ServedTensorsTest {
     @TempDir
     private Path artifact;
 
-    @Test
-    void textsOfTheOpenInferenceProtocolKeepTheShapeOfTheirTensor() throws Exception {
-        OnnxModel.of("""
-                in x STRING 2; StringSplit x -> parts counts; out parts STRING 2 2; out counts INT64 2""").opset("", STRING_OPSET).write(artifact.resolve("model.onnx"));
+    /// Each row is a model, the inputs of a request, and parts of its outputs.
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+      # Texts keep the shape of their tensor.
+      in x STRING 2; StringSplit x -> parts counts; out parts STRING 2 2; out counts INT64 2 | x BYTES [1,2] "a b","c d" | [{"name":"parts","datatype":"BYTES","shape":[1,2,2],"data":["a","b","c","d"]},{"name":"counts","datatype":"INT64","shape":[1,2],"data":[2,2]}]
+      in x STRING 2; StringSplit x -> parts counts; out parts STRING 2 2; out counts INT64 2 | x BYTES [2,2] "a b","c d","e f","g h" | "shape":[2,2,2]; "data":[2,2,2,2]
+      in x STRING 3; in y STRING 1; StringConcat x y -> z; out z STRING 3 | x BYTES [1,3] "cat","dog","cow"; y BYTES [1,1] "s" | [{"name":"z","datatype":"BYTES","shape":[1,3],"data":["cats","dogs","cows"]}]
+      # A record is one text, or a number and a text.
+      in x STRING n; in n FLOAT n; Identity x -> y; Identity n -> m; out y STRING n; out m FLOAT n | x BYTES [2] "a",""; n FP32 [2] 1,2 | "shape":[2],"data":["a",""]; "shape":[2],"data":[1.0,2.0]
+      in x STRING n; Identity x -> y; out y STRING n | x BYTES [1] "a" | "shape":[1],"data":["a"]
+      in x STRING n; Identity x -> y; out y STRING n | x BYTES [3] "a","b","c" | "shape":[3],"data":["a","b","c"]
+      # Numbers that are not finite.
+      in n FLOAT rows; IsNaN n -> a; IsInf n -> b detect_negative=0; out a BOOL rows; out b BOOL rows | n FP32 [4] NaN,Infinity,-Infinity,1 | "data":[true,false,false,false]; "data":[false,true,false,false]
+      in n FLOAT rows; in t STRING rows; IsNaN n -> a; IsInf n -> b detect_negative=0; Identity t -> same; out a BOOL rows; out b BOOL rows; out same STRING rows | n FP32 [4] NaN,Infinity,-Infinity,1; t BYTES [4] "","","","" | "data":[true,false,false,false]; "data":[false,true,false,false]
+      """)
+    void tensorsComeAndGoAsTheyAre(String model, String inputs, String outputs) throws Exception {
+        OnnxModel.of(model).opset("", STRING_OPSET).write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(infer(server, "x BYTES [1,2] \"a b\",\"c d\""))
-                    .isEqualTo(
-                            "[{\"name\":\"parts\",\"datatype\":\"BYTES\",\"shape\":[1,2,2],\"data\":[\"a\",\"b\",\"c\",\"d\"]},"
-                                    + "{\"name\":\"counts\",\"datatype\":\"INT64\",\"shape\":[1,2],\"data\":[2,2]}]");
-            assertThat(infer(server, "x BYTES [2,2] \"a b\",\"c d\",\"e f\",\"g h\""))
-                    .contains("\"shape\":[2,2,2]", "\"data\":[2,2,2,2]");
-        }
-        OnnxModel.of("in x STRING 3; in y STRING 1; StringConcat x y -> z; out z STRING 3")
-                .opset("", STRING_OPSET)
-                .write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(infer(server, "x BYTES [1,3] \"cat\",\"dog\",\"cow\"", "y BYTES [1,1] \"s\""))
-                    .isEqualTo(
-                            "[{\"name\":\"z\",\"datatype\":\"BYTES\",\"shape\":[1,3],\"data\":[\"cats\",\"dogs\",\"cows\"]}]");
-        }
-        // A record is one text, or a number and a text.
-        OnnxModel.of("""
-                in x STRING n; in n FLOAT n; Identity x -> y; Identity n -> m; out y STRING n;
-                out m FLOAT n""").opset("", STRING_OPSET).write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(infer(server, "x BYTES [2] \"a\",\"\"", "n FP32 [2] 1,2"))
-                    .contains("\"shape\":[2],\"data\":[\"a\",\"\"]", "\"shape\":[2],\"data\":[1.0,2.0]");
-        }
-        OnnxModel.of("in x STRING n; Identity x -> y; out y STRING n")
-                .opset("", STRING_OPSET)
-                .write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            for (var data : List.of("\"a\"", "\"a\",\"b\"", "\"a\",\"b\",\"c\"")) {
-                var shape = "[%d]".formatted(data.split(",").length);
-                assertThat(infer(server, "x BYTES %s %s".formatted(shape, data)))
-                        .contains("\"shape\":%s,\"data\":[%s]".formatted(shape, data));
-            }
+            assertThat(infer(server, inputs.split("; "))).contains(outputs.split("; "));
             Infer.assertError(
-                    Infer.send(server, "model", Infer.bodyWith("\"parameters\": {\"k\": 1}, ", "x BYTES [1] \"a\"")),
+                    Infer.send(server, "model", Infer.bodyWith("\"parameters\": {\"k\": 1}, ", inputs.split("; "))),
                     400,
                     "parameters: found the unknown parameter \"k\"");
-        }
-    }
-
-    @Test
-    void theOpenInferenceProtocolHasNumbersThatAreNotFinite() throws Exception {
-        for (var isMixed : List.of(false, true)) {
-            var model = OnnxModel.of("""
-                in n FLOAT rows; IsNaN n -> nan; IsInf n -> infinite detect_negative=0;
-                out nan BOOL rows; out infinite BOOL rows""");
-            if (isMixed) {
-                model.input("t", OnnxModel.STRING, "rows")
-                        .node("Identity", List.of("t"), List.of("same"))
-                        .output("same", OnnxModel.STRING, "rows");
-            }
-            model.write(artifact.resolve("model.onnx"));
-            try (var server = TestServer.artifact(artifact).start()) {
-                var numbers = "n FP32 [4] NaN,Infinity,-Infinity,1";
-                assertThat(isMixed ? infer(server, numbers, "t BYTES [4] \"\",\"\",\"\",\"\"") : infer(server, numbers))
-                        .contains("\"data\":[true,false,false,false]", "\"data\":[false,true,false,false]");
-            }
         }
     }
 
@@ -94,11 +58,8 @@ class ServedTensorsTest {
                             "{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[-1,3,4,5]}",
                             "{\"name\":\"rate\",\"datatype\":\"INT64\",\"shape\":[-1]}");
         }
-        for (var first : List.of("n", 1)) {
-            new OnnxModel()
-                    .input("x", OnnxModel.FLOAT, first, "length", 2)
-                    .node("Identity", List.of("x"), List.of("y"))
-                    .output("y", OnnxModel.FLOAT, first, "length", 2)
+        for (var first : List.of("n", "1")) {
+            OnnxModel.of("in x FLOAT %1$s length 2; Identity x -> y; out y FLOAT %1$s length 2".formatted(first))
                     .write(artifact.resolve("model.onnx"));
             try (var server = TestServer.artifact(artifact).start()) {
                 var input = "\"inputs\":[{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[-1,-1,2]}]";

@@ -32,6 +32,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// other callers only where they are known to be independent.
 class IndependentRowsTest {
 
+    private static final String INDEPENDENT =
+            "{\"format\": 1, \"files\": [{\"path\": \"model.onnx\"}], \"independentRows\": %s}";
+
     @TempDir
     private Path artifact;
 
@@ -119,7 +122,9 @@ class IndependentRowsTest {
                     "row 2 of 2: found [float32[1]], expected [float32[2]] as in the first row: the model takes all rows of a request in one forward");
         }
         assertStartFails(
-                "{\"format\": 1, \"files\": [{\"path\": \"model.onnx\"}], \"independentRows\": true}",
+                INDEPENDENT.formatted("\"yes\""), "model.json: independentRows: found \"yes\", expected true or false");
+        assertStartFails(
+                INDEPENDENT.formatted("true"),
                 "model.json: independentRows: found true, and model.onnx says otherwise: its output most is [1, 2], without the dimension of the rows of its inputs; leave independentRows out");
     }
 
@@ -169,63 +174,40 @@ class IndependentRowsTest {
         }
     }
 
-    @Test
-    void anOutputThatBeginsWithAnotherNameIsThatOfTheRequest() throws Exception {
-        OnnxModel.of("in x FLOAT rows; Unique x -> kinds; out kinds FLOAT kinds")
-                .write(artifact.resolve("model.onnx"));
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "{\"instances\": [3, 1, 3, 2]}")).isEqualTo("{\"predictions\":[1.0,2.0,3.0]}");
-            assertThat(log.text())
-                    .contains(
-                            "a forward takes all rows of a request, and no others: its output kinds is [kinds], without the dimension of the rows of its inputs");
-        }
-    }
-
-    /// What exporters number says nothing: the rows themselves do.
+    /// Each row is a model, what `model.json` says of its rows, a sample, a request and its answer, and the end
+    /// of "a forward takes …" in the log.
     @ParameterizedTest
-    @CsvSource({
-        "n, unk__7",
-        "unk__6, unk__7",
-        "batch, y_dim_0",
-        "s77, s78",
-        "p2o.DynamicDimension.0, p2o.DynamicDimension.2"
-    })
-    void namesOfExportersAreNoNames(String input, String output) throws Exception {
-        new OnnxModel()
-                .input("x", OnnxModel.FLOAT, input, 2)
-                .node("Neg", List.of("x"), List.of("y"))
-                .output("y", OnnxModel.FLOAT, output, 2)
-                .write(artifact.resolve("model.onnx"));
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+      # An output that begins with another name.
+      in x FLOAT rows; Unique x -> kinds; out kinds FLOAT kinds | - | - | {"instances": [3, 1, 3, 2]} | {"predictions":[1.0,2.0,3.0]} | all rows of a request, and no others: its output kinds is [kinds], without the dimension of the rows of its inputs
+      # What exporters number says nothing: the rows themselves do.
+      in x FLOAT n 2; Neg x -> y; out y FLOAT unk__7 2              | - | - | [[1, 2]] | [[-1.0,-2.0]] | rows of any requests together: made-up rows
+      in x FLOAT unk__6 2; Neg x -> y; out y FLOAT unk__7 2         | - | - | [[1, 2]] | [[-1.0,-2.0]] | rows of any requests together: made-up rows
+      in x FLOAT batch 2; Neg x -> y; out y FLOAT y_dim_0 2         | - | - | [[1, 2]] | [[-1.0,-2.0]] | rows of any requests together: made-up rows
+      in x FLOAT s77 2; Neg x -> y; out y FLOAT s78 2               | - | - | [[1, 2]] | [[-1.0,-2.0]] | rows of any requests together: made-up rows
+      in x FLOAT p2o.DynamicDimension.0 2; Neg x -> y; out y FLOAT p2o.DynamicDimension.2 2 | - | - | [[1, 2]] | [[-1.0,-2.0]] | rows of any requests together: made-up rows
+      # model.json has the last word.
+      in x FLOAT n 2; ReduceMean x -> mean axes=[0]; Sub x mean -> y; out y FLOAT n 2 | true | - | [[1, 2]] | [[0.0,0.0]] | rows of any requests together: independentRows in model.json is true
+      in x FLOAT n 2; Add x x -> y; out y FLOAT n 2 | false | - | [[1, 2], [3, 4]] | [[2.0,4.0],[6.0,8.0]] | all rows of a request, and no others: independentRows in model.json is false
+      # Texts can be tried by a sample alone, as nobody knows the model's words.
+      in x STRING n 1; Identity x -> y; out y STRING n 1 | - | - | [["a"], ["b"]] | [["a"],["b"]] | all rows of a request, and no others: no rows have been tried; if its rows are independent of each other, say "independentRows": true in model.json
+      in x STRING n 1; Identity x -> y; out y STRING n 1 | - | [["a"], ["b"], ["c"]] | [["a"]] | [["a"]] | rows of any requests together
+      """)
+    void theLogSaysWhichRowsGoTogether(
+            String model, String independent, String sample, String request, String answer, String rows)
+            throws Exception {
+        OnnxModel.of(model).write(artifact.resolve("model.onnx"));
+        if (!independent.equals("-")) {
+            Files.writeString(artifact.resolve("model.json"), INDEPENDENT.formatted(independent));
+        }
+        if (!sample.equals("-")) {
+            Files.writeString(artifact.resolve("sample.json"), sample);
+        }
         try (var log = new CapturedLog();
                 var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "[[1, 2]]")).isEqualTo("[[-1.0,-2.0]]");
-            assertThat(log.text()).contains("a forward takes rows of any requests together: made-up rows");
+            assertThat(answer(server, request)).isEqualTo(answer);
+            assertThat(log.text()).contains("a forward takes " + rows);
         }
-    }
-
-    @Test
-    void modelJsonHasTheLastWord() throws Exception {
-        centred("onnx");
-        var json = "{\"format\": 1, \"files\": [{\"path\": \"model.onnx\"}], \"independentRows\": %s}";
-        Files.writeString(artifact.resolve("model.json"), json.formatted("true"));
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "[[1, 2]]")).isEqualTo("[[0.0,0.0]]");
-            assertThat(log.text()).contains("rows of any requests together: independentRows in model.json is true");
-        }
-        OnnxModel.linear().write(artifact.resolve("model.onnx"));
-        Files.writeString(artifact.resolve("model.json"), json.formatted("false"));
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "[[1, 2], [3, 4]]"))
-                    .as("the file says that each row has its own")
-                    .isEqualTo("[{\"y\":[8.0],\"twice\":[2.0,4.0]},{\"y\":[18.0],\"twice\":[6.0,8.0]}]");
-            assertThat(log.text())
-                    .contains("all rows of a request, and no others: independentRows in model.json is false");
-        }
-        assertStartFails(
-                json.formatted("\"yes\""), "model.json: independentRows: found \"yes\", expected true or false");
     }
 
     /// Nothing but the sample tells what a row is like.
@@ -246,26 +228,6 @@ class IndependentRowsTest {
                 assertThat(answer(server, "[[1], [3]]")).isEqualTo("[[-1.0],[1.0]]");
             }
             assertThat(log.text()).contains("rows like those of the sample depend on each other: ");
-        }
-    }
-
-    /// It can be tried by its sample alone, as nobody knows its words.
-    @Test
-    void textsAreTriedWhereASampleHasSome() throws Exception {
-        OnnxModel.of("in text STRING n 1; Identity text -> same; out same STRING n 1")
-                .write(artifact.resolve("model.onnx"));
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "[[\"a\"], [\"b\"]]")).isEqualTo("[[\"a\"],[\"b\"]]");
-            assertThat(log.text())
-                    .contains(
-                            "all rows of a request, and no others: no rows have been tried; if its rows are independent of each other, say \"independentRows\": true in model.json");
-        }
-        Files.writeString(artifact.resolve("sample.json"), "[[\"a\"], [\"b\"], [\"c\"]]");
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "[[\"a\"]]")).isEqualTo("[[\"a\"]]");
-            assertThat(log.text()).contains("a forward takes rows of any requests together");
         }
     }
 
