@@ -1,11 +1,13 @@
 package dev.berth.image;
 
 import dev.berth.hooks.BadInputException;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
-/// The first picture of a GIF file, on the screen that the file declares.
+/// The first picture of a GIF file, on the screen that the file declares (GIF89a).
 ///
 /// Decoded here. The JDK's decoder goes on after the last row, as long as the file does: 8 MB that
 /// decode to 20 billion pixels of a picture of one. It also fills a table of 4096 codes whenever a
@@ -14,10 +16,11 @@ import java.nio.ByteOrder;
 /// @param frame where the picture is on the screen
 /// @param palette red, green and blue of 256 colours
 /// @param background the colour of what the picture leaves free, as Pillow chooses it
-/// @param data the width of codes, and the blocks that hold them
-record GifImage(int width, int height, Frame frame, byte[] palette, int background, ByteBuffer data) {
+/// @param bits of the colours' numbers
+/// @param codes what these are packed as, and [#PADDING] bytes more
+record GifImage(Frame frame, byte[] palette, int background, int bits, byte[] codes) {
 
-    record Frame(int left, int top, int width, int height, boolean interlaced) {}
+    private record Frame(int left, int top, int width, int height, boolean interlaced) {}
 
     private static final int SCREEN = 6;
     private static final int TABLE_FLAG = 0x80;
@@ -25,8 +28,14 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
     private static final int PALETTE_BYTES = 3 * 256;
     private static final int EXTENSION = 0x21;
     private static final int CONTROL_EXTENSION = 0xf9;
+    private static final int CONTROL_BYTES = 4;
     private static final int PICTURE = 0x2c;
     private static final int TRAILER = 0x3b;
+
+    private static final int MOST_CODES = 4096;
+
+    /// A code stands in three bytes, the last ones of which may be behind the end.
+    private static final int PADDING = 2;
 
     /// The first row of each pass of an interlaced picture, and the step to the next.
     private static final int[][] PASSES = {{0, 8}, {4, 8}, {2, 4}, {1, 2}};
@@ -34,8 +43,7 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
     private static final int[][] ONE_PASS = {{0, 1}};
 
     static EncodedImage of(byte[] bytes) {
-        var in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-        in.position(SCREEN);
+        var in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).position(SCREEN);
         int screenWidth = Short.toUnsignedInt(in.getShort());
         int screenHeight = Short.toUnsignedInt(in.getShort());
         int flags = in.get();
@@ -43,46 +51,35 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
         in.getShort();
         var palette = palette(in, flags, greys());
         int background = 0;
-        while (true) {
-            int block = Byte.toUnsignedInt(in.get());
-            if (block == PICTURE) {
-                var image = picture(in, screenWidth, screenHeight, palette, background);
-                return new EncodedImage(image.width, image.height, Orientation.UPRIGHT, image::decode);
-            }
+        int block = in.get();
+        while (block != PICTURE) {
             if (block == TRAILER) {
                 throw new BadInputException("image: found a GIF without a picture");
             }
-            if (block == EXTENSION && Byte.toUnsignedInt(in.get()) == CONTROL_EXTENSION) {
-                boolean hasTransparency = (in.get(in.position() + 1) & 1) != 0;
-                background = hasTransparency ? Byte.toUnsignedInt(in.get(in.position() + 4)) : 0;
-            }
             if (block == EXTENSION) {
-                skipBlocks(in);
+                boolean isControl = Byte.toUnsignedInt(in.get()) == CONTROL_EXTENSION;
+                var data = blocks(in);
+                if (isControl && data.length >= CONTROL_BYTES) {
+                    boolean hasTransparency = (data[0] & 1) != 0;
+                    background = hasTransparency ? Byte.toUnsignedInt(data[3]) : 0;
+                }
             }
+            block = in.get();
         }
-    }
-
-    private static GifImage picture(ByteBuffer in, int screenWidth, int screenHeight, byte[] palette, int background) {
         int left = Short.toUnsignedInt(in.getShort());
         int top = Short.toUnsignedInt(in.getShort());
         int width = Short.toUnsignedInt(in.getShort());
         int height = Short.toUnsignedInt(in.getShort());
-        int flags = in.get();
+        flags = in.get();
         var frame = new Frame(left, top, width, height, (flags & INTERLACE_FLAG) != 0);
-        var colours = palette(in, flags, palette);
-        int data = in.position();
-        // The first byte is the width of codes.
-        in.get();
-        skipBlocks(in);
-
+        palette = palette(in, flags, palette);
+        int bits = in.get();
+        var codes = blocks(in);
+        var image = new GifImage(frame, palette, background, bits, Arrays.copyOf(codes, codes.length + PADDING));
         // A picture that is larger than the screen makes it larger.
-        return new GifImage(
-                Math.max(screenWidth, left + width),
-                Math.max(screenHeight, top + height),
-                frame,
-                colours,
-                background,
-                in.slice(data, in.position() - data));
+        int allWidth = Math.max(screenWidth, left + width);
+        int allHeight = Math.max(screenHeight, top + height);
+        return new EncodedImage(allWidth, allHeight, Orientation.UPRIGHT, () -> image.decode(allWidth, allHeight));
     }
 
     /// The table that follows, if one does; black beyond its end.
@@ -103,19 +100,21 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
         return palette;
     }
 
-    private static void skipBlocks(ByteBuffer in) {
-        int length = Byte.toUnsignedInt(in.get());
-        while (length > 0) {
+    /// What blocks hold, the last of which is empty.
+    private static byte[] blocks(ByteBuffer in) {
+        var data = new ByteArrayOutputStream();
+        for (int length = Byte.toUnsignedInt(in.get()); length > 0; length = Byte.toUnsignedInt(in.get())) {
             if (length > in.remaining()) {
                 throw EncodedImage.endsEarly("GIF block", in.position(), in.remaining(), length);
             }
+            data.write(in.array(), in.position(), length);
             in.position(in.position() + length);
-            length = Byte.toUnsignedInt(in.get());
         }
+        return data.toByteArray();
     }
 
-    private Pixels decode() throws IOException {
-        var numbers = new GifCodes(data.slice(), new byte[Math.multiplyExact(frame.width, frame.height)]).numbers();
+    private Pixels decode(int width, int height) throws IOException {
+        var numbers = numbers();
         var pixels = new byte[Math.multiplyExact(Math.multiplyExact(width, height), 3)];
         fill(pixels, background);
         int from = 0;
@@ -139,5 +138,67 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
         for (long done = 3; done < pixels.length; done *= 2) {
             System.arraycopy(pixels, 0, pixels, (int) done, (int) Math.min(done, pixels.length - done));
         }
+    }
+
+    /// The colours' numbers; those that are missing are 0. A code stands for a single number or for a
+    /// row of them that was written before, so the table holds places in what has been written
+    /// (appendix F).
+    private byte[] numbers() throws IOException {
+        if (bits < 1 || bits > 8) {
+            throw new IOException("GIF codes of %d bits".formatted(bits));
+        }
+        var numbers = new byte[Math.multiplyExact(frame.width, frame.height)];
+        var starts = new int[MOST_CODES];
+        var lengths = new int[MOST_CODES];
+        int clear = 1 << bits;
+        int end = clear + 1;
+        int next = end + 1;
+        int width = bits + 1;
+        int before = -1;
+        int written = 0;
+        long endOfCodes = 8L * (codes.length - PADDING);
+        for (long at = 0; written < numbers.length && at + width <= endOfCodes; ) {
+            Pixels.stopIfInterrupted();
+            int code = code(at, width);
+            at += width;
+            if (code == end) {
+                break;
+            }
+            if (code == clear) {
+                width = bits + 1;
+                next = end + 1;
+                before = -1;
+                continue;
+            }
+            if (before >= 0 && next < MOST_CODES) {
+                // What the code before stood for, and one number more: the first of this code.
+                starts[next] = before;
+                lengths[next] = written - before + 1;
+                next++;
+                if (next == 1 << width && next < MOST_CODES) {
+                    width++;
+                }
+            }
+            if (code >= next) {
+                throw new IOException("GIF code %d before %d".formatted(code, next));
+            }
+            before = written;
+            if (code < clear) {
+                numbers[written++] = (byte) code;
+            } else {
+                // The last number may be the first that is written here.
+                int last = Math.min(written + lengths[code], numbers.length);
+                for (int from = starts[code]; written < last; ) {
+                    numbers[written++] = numbers[from++];
+                }
+            }
+        }
+        return numbers;
+    }
+
+    private int code(long at, int width) {
+        int first = (int) (at >> 3);
+        int three = (codes[first] & 0xff) | (codes[first + 1] & 0xff) << 8 | (codes[first + 2] & 0xff) << 16;
+        return three >> (at & 7) & (1 << width) - 1;
     }
 }

@@ -2,37 +2,27 @@ package dev.berth.image;
 
 import java.awt.image.DataBufferByte;
 import java.io.IOException;
+import java.util.function.UnaryOperator;
 
-/// A JPEG file of 8 bits: baseline or progressive, grey, in colour, or in the four inks of print.
+/// The pixels of a JPEG file of 8 bits: baseline or progressive, grey, in colour, or in the four inks
+/// of print.
 ///
 /// The JDK's decoder is libjpeg, as is Pillow's. It is asked for the samples alone: what colours
 /// they are is found out and computed here, since the JDK goes by rules of its own.
-record JpegImage(Colours colours, byte[] file) {
-
-    enum Colours {
-        GREY,
-        RGB,
-        YCC,
-        CMYK,
-        YCCK
-    }
+final class JpegImage {
 
     private static final JdkDecoder DECODER = new JdkDecoder("jpeg");
 
-    Pixels decode() throws IOException {
+    private JpegImage() {}
+
+    /// @param colours makes red, green and blue of the samples of all pixels
+    static Pixels decode(byte[] file, UnaryOperator<byte[]> colours) throws IOException {
         var raster = DECODER.samples(file);
         var samples = ((DataBufferByte) raster.getDataBuffer()).getData();
-        var pixels = switch (colours) {
-            case GREY -> spread(samples);
-            case RGB -> samples;
-            case YCC -> toRgb(samples, 3);
-            case CMYK -> print(samples);
-            case YCCK -> print(inverted(toRgb(samples, 4)));
-        };
-        return new Pixels(raster.getWidth(), raster.getHeight(), pixels);
+        return new Pixels(raster.getWidth(), raster.getHeight(), colours.apply(samples));
     }
 
-    private static byte[] spread(byte[] grey) {
+    static byte[] ofGrey(byte[] grey) {
         var pixels = new byte[Math.multiplyExact(grey.length, 3)];
         for (int i = 0, to = 0; i < grey.length; i++, to += 3) {
             pixels[to] = grey[i];
@@ -40,6 +30,20 @@ record JpegImage(Colours colours, byte[] file) {
             pixels[to + 2] = grey[i];
         }
         return pixels;
+    }
+
+    static byte[] ofYcc(byte[] samples) {
+        return toRgb(samples, 3);
+    }
+
+    /// Inks on paper, which files hold inverted: 255 is none.
+    static byte[] ofCmyk(byte[] samples) {
+        return onPaper(samples, 255);
+    }
+
+    /// The first three samples become light, and so what is left where there is ink.
+    static byte[] ofYcck(byte[] samples) {
+        return onPaper(toRgb(samples, 4), 0);
     }
 
     /// In place, in libjpeg's fixed-point numbers. A fourth sample stays as it is.
@@ -59,24 +63,14 @@ record JpegImage(Colours colours, byte[] file) {
         return (byte) Math.clamp(value, 0, 255);
     }
 
-    /// The first three of four samples are now light, and were ink.
-    private static byte[] inverted(byte[] samples) {
-        for (int i = 0; i < samples.length; i++) {
-            if (i % 4 != 3) {
-                samples[i] = (byte) ~samples[i];
-            }
-        }
-        return samples;
-    }
-
-    /// Inks on paper, which files hold inverted: 255 is none.
-    private static byte[] print(byte[] inks) {
-        var pixels = new byte[inks.length / 4 * 3];
-        for (int from = 0, to = 0; from < inks.length; from += 4) {
-            int paper = inks[from + 3] & 0xff;
+    /// @param none the sample of the first three that is no ink
+    private static byte[] onPaper(byte[] samples, int none) {
+        var pixels = new byte[samples.length / 4 * 3];
+        for (int from = 0, to = 0; from < samples.length; from += 4) {
+            int paper = samples[from + 3] & 0xff;
             for (int ink = 0; ink < 3; ink++) {
-                // 255 - ink, times paper, through 255: Pillow's rounding.
-                int product = (255 - (inks[from + ink] & 0xff)) * paper + 128;
+                // Ink times paper, through 255: Pillow's rounding.
+                int product = (none ^ (samples[from + ink] & 0xff)) * paper + 128;
                 pixels[to++] = (byte) (paper - (((product >> 8) + product) >> 8));
             }
         }

@@ -1,10 +1,10 @@
 package dev.berth.image;
 
 import dev.berth.hooks.BadInputException;
-import dev.berth.image.JpegImage.Colours;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.function.UnaryOperator;
 
 /// Walks through the segments of one JPEG file, and keeps those that hold the picture. Used once,
 /// by one thread.
@@ -51,7 +51,8 @@ final class JpegSegments {
         }
         kept.write(0xff);
         kept.write(END_OF_IMAGE);
-        var image = new JpegImage(colours(), kept.toByteArray());
+        var colours = colours();
+        var file = kept.toByteArray();
         // After each scan the JDK's decoder makes a whole picture, for 4 to 6 ns of a core a pixel. It
         // can't be told to make only the last: with `setSourceProgressivePasses` it makes one of the
         // first scan alone.
@@ -61,7 +62,7 @@ final class JpegSegments {
                     "image: found a JPEG of %d x %d pixels in %d scans, expected at most %d in all scans"
                             .formatted(width, height, scans, EncodedImage.MOST_WORK));
         }
-        return new EncodedImage(width, height, orientation, work, image::decode);
+        return new EncodedImage(width, height, orientation, work, () -> JpegImage.decode(file, colours));
     }
 
     /// Skips what is between two segments, where nothing ought to be.
@@ -153,14 +154,14 @@ final class JpegSegments {
         components = identifiers.toString();
     }
 
-    private Colours colours() {
+    private UnaryOperator<byte[]> colours() {
         return switch (components.length()) {
-            case 1 -> Colours.GREY;
+            case 1 -> JpegImage::ofGrey;
             case 3 ->
                 !isJfif && (adobeTransform == 0 || (adobeTransform < 0 && components.equals("RGB")))
-                        ? Colours.RGB
-                        : Colours.YCC;
-            case 4 -> adobeTransform <= 0 ? Colours.CMYK : Colours.YCCK;
+                        ? UnaryOperator.identity()
+                        : JpegImage::ofYcc;
+            case 4 -> adobeTransform <= 0 ? JpegImage::ofCmyk : JpegImage::ofYcck;
             default ->
                 throw new BadInputException(
                         "image: found a JPEG of %d components, expected 1, 3 or 4".formatted(components.length()));
