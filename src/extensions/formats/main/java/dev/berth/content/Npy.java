@@ -66,9 +66,7 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
         if (header.type().element() == ElementType.BOOL) {
             checkBooleans(source, dataOffset);
         }
-        boolean inOrder = !header.columnMajor() || header.shape().length < 2;
-        var data = (inOrder && header.type().isPlain()) || header.size() == 0 ? source : converted(source, header);
-        return Tensor.of(header.type().element(), data, header.shape());
+        return Tensor.of(header.type().element(), header.rowByRow(source), header.shape());
     }
 
     /// Writes version 1.0, byte for byte as `numpy.save` does.
@@ -174,30 +172,6 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
                 throw bad(dataOffset + i, "the byte 0x%02x".formatted(source.get(i)), "0 or 1 for a bool");
             }
         }
-    }
-
-    /// The elements row by row and little-endian, copied in the order in which they go out.
-    private static ByteBuffer converted(ByteBuffer source, NpyHeader header) {
-        var type = header.type();
-        var shape = header.shape();
-        var strides = header.strides();
-        var index = new int[shape.length];
-        source.order(type.order());
-        RequestMemory.charge((long) header.size() * type.element().bytes());
-        var data = ByteBuffer.allocate(header.size() * type.element().bytes()).order(ByteOrder.LITTLE_ENDIAN);
-        int from = 0;
-        while (data.hasRemaining()) {
-            type.copy(source, from * type.bytes(), data);
-            for (int axis = shape.length - 1; axis >= 0; axis--) {
-                from += strides[axis];
-                if (++index[axis] < shape[axis]) {
-                    break;
-                }
-                from -= strides[axis] * shape[axis];
-                index[axis] = 0;
-            }
-        }
-        return data.flip();
     }
 
     private static String headerText(Tensor tensor) {

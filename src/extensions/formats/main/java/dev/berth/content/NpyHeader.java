@@ -5,6 +5,7 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
+import dev.berth.memory.RequestMemory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -104,16 +105,32 @@ record NpyHeader(Type type, boolean columnMajor, int[] shape, int dataOffset) {
         return IntStream.of(shape).reduce(1, (size, length) -> size * length);
     }
 
-    /// How far each dimension's neighbours stand apart, in elements. Not for arrays without elements.
-    int[] strides() {
-        var strides = new int[shape.length];
-        int stride = 1;
-        for (int i = 0; i < shape.length; i++) {
-            int axis = columnMajor ? i : shape.length - 1 - i;
-            strides[axis] = stride;
-            stride *= shape[axis];
+    /// The elements row by row and little-endian, copied where they stand otherwise.
+    ByteBuffer rowByRow(ByteBuffer source) {
+        boolean isOneRow = !columnMajor || shape.length < 2;
+        if ((isOneRow && type.isPlain()) || size() == 0) {
+            return source;
         }
-        return strides;
+        RequestMemory.charge((long) size() * type.element.bytes());
+        var data = ByteBuffer.allocate(size() * type.element.bytes()).order(ByteOrder.LITTLE_ENDIAN);
+        copy(source.order(type.order), 0, 0, columnMajor ? 1 : size(), data);
+        return data.flip();
+    }
+
+    /// @param axis whose elements are copied, with those of the axes behind it
+    /// @param from the first of them
+    /// @param block in column-major order how far neighbours on the axis are apart, else how many
+    ///   elements are copied
+    private void copy(ByteBuffer source, int axis, int from, int block, ByteBuffer data) {
+        if (axis == shape.length) {
+            type.copy(source, from * type.bytes, data);
+            return;
+        }
+        int apart = columnMajor ? block : block / shape[axis];
+        int next = columnMajor ? block * shape[axis] : apart;
+        for (int i = 0; i < shape[axis]; i++) {
+            copy(source, axis + 1, from + i * apart, next, data);
+        }
     }
 
     /// Reads a Python dictionary such as `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`,
