@@ -121,7 +121,8 @@ public final class CsvType extends ContentType
         if (!inputs.table().isKnown()) {
             inputs.checkOne(request);
         }
-        return CsvTensors.records(request, inputs);
+        var rows = CsvTensors.read(request, inputs);
+        return new TensorRecords(rows.size(), i -> rows.get(i).record(inputs), Instances.Form.LIST);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.berth.content;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.NullNode;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
@@ -18,6 +19,9 @@ final class Elements {
     /// The numbers that JSON has no form for.
     private static final Set<String> NO_JSON = Set.of("NaN", "Infinity", "-Infinity");
 
+    /// Of a number in a cell, as in JSON, because reading more takes the square of the time.
+    private static final int MOST_DIGITS = 1000;
+
     private final ElementType type;
 
     /// One of these has them.
@@ -31,10 +35,6 @@ final class Elements {
         this.type = type;
     }
 
-    ElementType type() {
-        return type;
-    }
-
     /// Adds a text, a number, true or false, or null, which is a missing value: NaN, or no characters.
     ///
     /// @param bad what to throw where it does not fit, by what is expected
@@ -45,6 +45,37 @@ final class Elements {
             fractions.add(fraction(value, bad));
         } else {
             wholes.add(whole(value, bad));
+        }
+    }
+
+    /// Adds a cell of a row, whose numbers are those of [NumberText]. An empty one is a missing value.
+    void addCell(String cell, Function<String, BadInputException> bad) {
+        var value = cell.strip();
+        boolean isTrue = value.equalsIgnoreCase("true");
+        if (type == ElementType.STRING) {
+            texts.add(cell);
+        } else if (value.length() > MOST_DIGITS) {
+            throw bad.apply("a number of at most %d characters".formatted(MOST_DIGITS));
+        } else if (type == ElementType.BOOL && (isTrue || value.equalsIgnoreCase("false"))) {
+            wholes.add(isTrue ? 1 : 0);
+        } else if (value.isEmpty()) {
+            add(NullNode.instance, bad);
+        } else {
+            addNumber(value, bad);
+        }
+    }
+
+    private void addNumber(String number, Function<String, BadInputException> bad) {
+        try {
+            if (type.isFloating()) {
+                fractions.add(NumberText.read(number));
+            } else {
+                wholes.add(held(NumberText.whole(number), bad));
+            }
+        } catch (NumberFormatException _) {
+            throw bad.apply("a number");
+        } catch (ArithmeticException _) {
+            throw noWhole(bad);
         }
     }
 
@@ -86,12 +117,20 @@ final class Elements {
         if (value.isBoolean()) {
             return value.booleanValue() ? 1 : 0;
         }
-        if (!value.isNumber()
-                || !value.canConvertToExactIntegral()
-                || !value.canConvertToLong()
-                || !type.holds(value.longValue())) {
-            throw bad.apply("a whole number that is " + type);
+        if (!value.isNumber() || !value.canConvertToExactIntegral() || !value.canConvertToLong()) {
+            throw noWhole(bad);
         }
-        return value.longValue();
+        return held(value.longValue(), bad);
+    }
+
+    private long held(long value, Function<String, BadInputException> bad) {
+        if (!type.holds(value)) {
+            throw noWhole(bad);
+        }
+        return value;
+    }
+
+    private BadInputException noWhole(Function<String, BadInputException> bad) {
+        return bad.apply("a whole number that is " + type);
     }
 }

@@ -32,7 +32,7 @@ final class Libsvm extends ContentType implements ContentType.ToTensors, Content
                 i -> {
                     var name = lines.get(i).name();
                     var cells = cells(lines.get(i).text(), count, name);
-                    return new CsvTensors.Row(name, cells, count).record(inputs.table(), inputs, places);
+                    return new CsvTensors.Row(name, cells, inputs.table(), places).record(inputs);
                 },
                 Instances.Form.LIST);
     }

@@ -8,56 +8,41 @@ import java.util.regex.Pattern;
 /// as `1d` or `0x1p3`.
 final class NumberText {
 
-    private static final String DIGITS = "\\d++(?:_\\d++)*+";
-
     /// It never goes back, which would take hours for a long row of digits.
-    private static final Pattern FINITE =
-            Pattern.compile("[-+]?(?:D(?:\\.(?:D)?)?|\\.D)(?:[eE][-+]?D)?".replace("D", DIGITS));
-
-    private static final Pattern NAN = Pattern.compile("(?i)[-+]?nan");
-    private static final Pattern INFINITY = Pattern.compile("(?i)[-+]?inf(?:inity)?");
+    private static final Pattern NUMBER =
+            Pattern.compile("[-+]?(?:(?:D(?:\\.(?:D)?)?|\\.D)(?:[eE][-+]?D)?|(?i:nan|inf(?:inity)?))"
+                    .replace("D", "\\d++(?:_\\d++)*+"));
 
     private NumberText() {}
 
     static boolean isNumber(String text) {
-        var number = text.strip();
-        return FINITE.matcher(number).matches() || isNan(number) || isInfinity(number);
+        return NUMBER.matcher(text.strip()).matches();
     }
 
     /// @throws NumberFormatException where it is none
     static double read(String text) {
-        var number = text.strip();
-        if (FINITE.matcher(number).matches()) {
-            return Double.parseDouble(digits(number));
-        }
-        if (isInfinity(number)) {
-            return number.startsWith("-") ? Double.NEGATIVE_INFINITY : Double.POSITIVE_INFINITY;
-        }
-        if (isNan(number)) {
-            return Double.NaN;
-        }
-        throw new NumberFormatException("found no number");
+        var number = digits(text);
+        return switch (Character.toLowerCase(number.charAt(number.length() - 1))) {
+            case 'n' -> Double.NaN;
+            case 'f', 'y' -> number.startsWith("-") ? Double.NEGATIVE_INFINITY : Double.POSITIVE_INFINITY;
+            default -> Double.parseDouble(number);
+        };
     }
 
     /// @throws NumberFormatException where it is none
-    /// @throws ArithmeticException where it is NaN or an infinity
-    static BigDecimal exact(String text) {
-        var number = text.strip();
-        if (FINITE.matcher(number).matches()) {
-            return new BigDecimal(digits(number));
+    /// @throws ArithmeticException where it is no whole number of 64 bits
+    static long whole(String text) {
+        var number = digits(text);
+        if (Character.isLetter(number.charAt(number.length() - 1))) {
+            throw new ArithmeticException("found %s, expected digits".formatted(number));
         }
-        throw new ArithmeticException("found %s, expected digits".formatted(read(number)));
+        return new BigDecimal(number).longValueExact();
     }
 
-    private static boolean isNan(String number) {
-        return NAN.matcher(number).matches();
-    }
-
-    private static boolean isInfinity(String number) {
-        return INFINITY.matcher(number).matches();
-    }
-
-    private static String digits(String number) {
-        return number.replace("_", "");
+    private static String digits(String text) {
+        if (!isNumber(text)) {
+            throw new NumberFormatException("found no number");
+        }
+        return text.strip().replace("_", "");
     }
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.IntFunction;
+import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
 
 /// The columns of a table whose rows are records: those of the first input, then those of the
@@ -39,16 +40,6 @@ public record TableColumns(List<Part> parts) {
         }
     }
 
-    /// A row of a table.
-    @FunctionalInterface
-    interface Row {
-
-        /// Reads the cell of a column.
-        ///
-        /// @param elements get it
-        void read(Elements elements, int column);
-    }
-
     public TableColumns {
         parts = List.copyOf(parts);
     }
@@ -76,13 +67,14 @@ public record TableColumns(List<Part> parts) {
     /// Makes a record of a row.
     ///
     /// @param types of the inputs
-    List<Tensor> record(IntFunction<ElementType> types, Row row) {
+    /// @param row gives elements the cell of a column
+    List<Tensor> record(IntFunction<ElementType> types, ObjIntConsumer<Elements> row) {
         var tensors = new ArrayList<Tensor>(parts.size());
         int column = 0;
         for (var part : parts) {
             var elements = new Elements(types.apply(tensors.size()));
             for (int end = column + part.width(); column < end; column++) {
-                row.read(elements, column);
+                row.accept(elements, column);
             }
             tensors.add(part.shaped(elements.tensor(part.width())));
         }
