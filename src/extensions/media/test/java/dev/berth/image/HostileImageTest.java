@@ -13,6 +13,8 @@ import dev.berth.memory.RequestMemory.ProcessMemory;
 import java.awt.image.BufferedImage;
 import java.awt.image.DataBufferByte;
 import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -56,43 +58,33 @@ class HostileImageTest {
         assertThat(Decoding.header(HostileImages.progressiveJpeg(8688, 5792, 10))
                         .work())
                 .isEqualTo(503_208_960);
-        assertThat(Decoding.header(HostileImages.baselineJpeg(11_648, 8736, 3)).work())
-                .isEqualTo(101_756_928);
     }
 
     @Test
     void manyPixelsOf16BitsAreRefused() {
         assertRefused(
-                HostileImages.png(40_001, 1000, 16, 0, 0, false),
+                HostileImages.png(40_001, 1000, 16, 0),
                 "found a PNG of 40001 x 1000 pixels of 16 bits, expected at most 40000000 of so many bits");
     }
 
     @Test
-    void longSidesAreRefused() {
+    void longSidesAreRefused() throws Exception {
         assertRefused(
-                HostileImages.png(1, 1_000_001, 1, 0, 0, false),
+                HostileImages.png(1, 1_000_001, 8, 0),
                 "found 1 x 1000001 pixels, expected sides of at most 1000000");
-        assertRefused(
-                HostileImages.bmp(1_000_001, 1, 8), "found 1000001 x 1 pixels, expected sides of at most 1000000");
-        assertThat(Image.read(HostileImages.png(1, 1_000_000, 1, 0, 0, false)).height())
-                .isEqualTo(1_000_000);
+        var bmp = Files.readAllBytes(IMAGES.resolve("rgb.bmp"));
+        ByteBuffer.wrap(bmp).order(ByteOrder.LITTLE_ENDIAN).putInt(18, 1_000_001);
+        assertRefused(bmp, "found 1000001 x 11 pixels, expected sides of at most 1000000");
+        assertThat(Image.read(HostileImages.png(1, 1_000_000, 8, 0)).height()).isEqualTo(1_000_000);
     }
 
     /// They are read, and take no longer than their pixels do.
     @Test
     void whatIsMostlyEmptyIsRead() {
         assertBlack(HostileImages.progressiveJpeg(300, 200, 100), 128);
-        assertBlack(HostileImages.baselineJpeg(300, 200, 1), 128);
         assertBlack(HostileImages.gifScreen(300, 200), 0);
         assertBlack(HostileImages.gifFrame(300, 200, false), 0);
         assertBlack(HostileImages.gifFrame(300, 200, true), 0);
-        assertBlack(HostileImages.png(300, 200, 1, 0, 0, true), 0);
-        assertBlack(HostileImages.png(300, 200, 8, 3, 0, true), 0);
-        assertBlack(HostileImages.png(300, 200, 16, 6, 4, true), 0);
-        assertBlack(HostileImages.bmp(300, 200, 8, (byte) 0, (byte) 1), 0);
-        assertBlack(HostileImages.bmp(300, 200, 4, (byte) 0, (byte) 2, (byte) 1, (byte) 255), 0);
-        assertBlack(HostileImages.losslessWebp(300, 200), 0);
-        assertThat(Image.read(HostileImages.lossyWebp(300, 200)).width()).isEqualTo(300);
     }
 
     private static void assertBlack(byte[] bytes, int value) {
@@ -179,9 +171,9 @@ class HostileImageTest {
     @Test
     void aPngStopsAmongItsRowsWhenInterrupted() throws Exception {
         assertRefused(
-                HostileImages.pngWithABadEnd(30, 30),
+                HostileImages.png(30, 30, 16, 5),
                 "found damaged bytes (Unknown row filter type (= 5)!), expected a whole picture");
-        assertStops(HostileImages.pngWithABadEnd(5000, 5000), "decodePass");
+        assertStops(HostileImages.png(5000, 5000, 16, 5), "decodePass");
     }
 
     private static void assertStops(byte[] bytes, String method) throws Exception {
