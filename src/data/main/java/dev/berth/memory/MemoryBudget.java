@@ -42,9 +42,6 @@ public final class MemoryBudget {
 
     /// @param clock nanoseconds, by which deadlines are given
     public MemoryBudget(long bytes, LongSupplier clock) {
-        if (bytes < 1) {
-            throw new IllegalArgumentException("bytes: found %d, expected at least 1".formatted(bytes));
-        }
         this.all = bytes;
         this.free = bytes;
         this.clock = clock;

@@ -76,10 +76,10 @@ final class Decoding {
 
     private static Pixels decode(EncodedImage encoded) {
         try {
-            return Orientation.turn(encoded.pixels().decode(), encoded.orientation());
+            return Orientation.turn(encoded.pixels().call(), encoded.orientation());
         } catch (CancellationException e) {
             throw e;
-        } catch (IOException | RuntimeException e) {
+        } catch (Exception e) {
             throw damaged(e);
         }
     }

@@ -1,7 +1,7 @@
 package dev.berth.image;
 
 import dev.berth.hooks.BadInputException;
-import java.io.IOException;
+import java.util.concurrent.Callable;
 
 /// A picture whose header has been read and whose pixels have not been decoded yet.
 ///
@@ -14,23 +14,15 @@ import java.io.IOException;
 /// @param orientation of EXIF: from 1, which is upright, to 8
 /// @param work what it costs to decode: its pixels, each as often as a decoder goes through it. No
 ///   more than [#MOST_WORK]
-/// @param pixels decodes them
-record EncodedImage(int width, int height, int orientation, long work, Decoder pixels) {
-
-    interface Decoder {
-
-        /// The pixels as they are stored.
-        ///
-        /// @throws IOException and exceptions of any other kind where the bytes are damaged
-        Pixels decode() throws IOException;
-    }
+/// @param pixels decodes them as they are stored. Damaged bytes make it throw exceptions of any kind
+record EncodedImage(int width, int height, int orientation, long work, Callable<Pixels> pixels) {
 
     /// Some four seconds of a core. A JPEG of 60 million pixels may have ten scans, which is more
     /// than cameras and editors make.
     static final long MOST_WORK = 600_000_000;
 
     /// Each of whose pixels is decoded once.
-    EncodedImage(int width, int height, int orientation, Decoder pixels) {
+    EncodedImage(int width, int height, int orientation, Callable<Pixels> pixels) {
         this(width, height, orientation, (long) width * height, pixels);
     }
 

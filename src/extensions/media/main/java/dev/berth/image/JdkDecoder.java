@@ -55,11 +55,7 @@ final class JdkDecoder {
 
     /// The samples as they are stored, before any conversion of colours.
     Raster samples(byte[] file) throws IOException {
-        return read(
-                file,
-                reader -> reader.canReadRaster()
-                        ? reader.readRaster(0, null)
-                        : reader.read(0).getRaster());
+        return read(file, reader -> reader.readRaster(0, null));
     }
 
     /// The picture: palettes looked up, grey spread over three channels, alpha left out, 16 bits cut

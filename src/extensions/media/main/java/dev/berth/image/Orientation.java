@@ -30,20 +30,18 @@ final class Orientation {
         if (startsWithPrefix(block)) {
             block = block.slice(PREFIX.length, block.limit() - PREFIX.length);
         }
-        if (block.limit() < 8) {
+        try {
+            return ofTiff(block.order(block.get(0) == 'I' ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN));
+        } catch (IndexOutOfBoundsException _) {
             return UPRIGHT;
         }
-        block.order(block.get(0) == 'I' ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN);
+    }
+
+    private static int ofTiff(ByteBuffer block) {
         int directory = block.getInt(4);
-        if (directory < 0 || directory > block.limit() - Short.BYTES) {
-            return UPRIGHT;
-        }
         int entries = Short.toUnsignedInt(block.getShort(directory));
         for (int i = 0; i < entries; i++) {
             int entry = directory + Short.BYTES + i * ENTRY_BYTES;
-            if (entry > block.limit() - ENTRY_BYTES) {
-                break;
-            }
             if (block.getShort(entry) == ORIENTATION_TAG && block.getShort(entry + 2) == SHORT_TYPE) {
                 int orientation = block.getShort(entry + 8);
                 return orientation >= 1 && orientation <= 8 ? orientation : UPRIGHT;

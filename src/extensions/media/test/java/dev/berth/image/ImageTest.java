@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.HexFormat;
-import java.util.concurrent.CancellationException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -191,15 +190,6 @@ class ImageTest {
         var across = new Image(length, 1, pixels).resize(4, 100).grey().unstack();
         assertThat(across.getFirst()).isEqualTo(across.getLast());
         assertThat(across.getFirst().longs()).startsWith(40).endsWith(200);
-    }
-
-    @Test
-    void whoIsInterruptedDoesNotWaitForMemory() throws Exception {
-        var bytes = bytes("rgb.png");
-        Thread.currentThread().interrupt();
-        assertThatThrownBy(() -> Image.read(bytes)).isInstanceOf(CancellationException.class);
-        assertThat(Thread.interrupted()).isTrue();
-        assertThat(Image.read(bytes, Long.MAX_VALUE).width()).isEqualTo(13);
     }
 
     @Test

@@ -28,7 +28,13 @@ class OrientationTest {
     /// What is no orientation leaves the picture upright.
     @ParameterizedTest
     @CsvSource({
-        "274, 3, 1, 1", "274, 3, 6, 6", "274, 3, 8, 8", "274, 3, 0, 1", "274, 3, 9, 1", "274, 4, 6, 1", "275, 3, 6, 1"
+        "274, 3, 1, 1",
+        "274, 3, 6, 6",
+        "274, 3, 8, 8",
+        "274, 3, 0, 1",
+        "274, 3, 9, 1",
+        "274, 4, 6, 1",
+        "275, 3, 6, 1"
     })
     void itIsReadInEitherByteOrder(int tag, int type, int value, int orientation) {
         for (var order : new ByteOrder[] {ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN}) {
