@@ -55,20 +55,12 @@ class GunzipTest {
         }
     }
 
-    /// The JDK's stream would use up the stack.
+    /// `CompressedBodiesTest` has more of them than are read.
     @Test
-    void manyMembersWithoutContentAreRefused() throws Exception {
-        var empty = packed("");
-        var all = new ByteArrayOutputStream();
-        for (int i = 0; i < 100_000; i++) {
-            all.writeBytes(empty);
-        }
-        assertThatThrownBy(() -> unpacked(all.toByteArray()))
-                .isInstanceOf(ZipException.class)
-                .hasMessage("found 100 members without content, one behind the other");
+    void someMembersWithoutContentAreRead() throws Exception {
         var few = new ByteArrayOutputStream();
         for (int i = 0; i < 400; i++) {
-            few.writeBytes(i % 50 == 0 ? packed("a") : empty);
+            few.writeBytes(packed(i % 50 == 0 ? "a" : ""));
         }
         assertThat(unpacked(few.toByteArray())).isEqualTo("a".repeat(8));
     }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.content.RecordReader.Frames;
 import dev.berth.hooks.BadInputException;
-import dev.berth.testing.DamagedBytes;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -212,17 +211,6 @@ class FramedRecordsTest {
         assertThatThrownBy(() -> RecordIo.lengthWord(0, 1 << 29))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("found a record of 536870912 bytes, expected at most 536870911 in RecordIO");
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void damagedRecordsAreReadOrRefused(Format format) {
-        var framed = format.writer.apply(List.of(bytes("616263"), bytes("M 00000000 M 61 M"), new byte[0]));
-        DamagedBytes.areReadOrRefused(
-                framed, bytes -> assertThat(format.reader.apply(bytes)).isNotNull());
-        for (var frames : Frames.values()) {
-            DamagedBytes.areReadOrRefused(framed, bytes -> format.stream(bytes, frames, 1000));
-        }
     }
 
     private static byte[] bytes(String hex) {

@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
-import dev.berth.testing.DamagedBytes;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,41 +45,39 @@ class NpyTest {
         }
     }
 
+    /// Unsigned numbers stay positive, and what stands column by column becomes row by row.
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "bool-2x1                   | bool[2, 1]        | 0 1",
+                "u2-largest                 | int32[2]          | 0 65535",
+                "u4-largest                 | int64[2]          | 0 4294967295",
+                "fortran-f4-2x3x4           | float32[2, 3, 4]  | 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23",
+                "fortran-big-endian-u2-3x2  | int32[3, 2]       | 0 1 2 3 4 5",
+                "fortran-bool-2x2           | bool[2, 2]        | 0 1 0 0",
+                "scalar-f8                  | float64[]         | 2.5",
+                "empty-f4-0x7               | float32[0, 7]     | ''",
+                "empty-fortran-u2-3x0x2     | int32[3, 0, 2]    | ''",
+                "i4-5                       | int32[5]          | 0 1 2 3 4",
+                "version-2-i4-5             | int32[5]          | 0 1 2 3 4",
+                "version-3-i4-5             | int32[5]          | 0 1 2 3 4",
+            })
+    void everyKindOfFileIsRead(String name, String type, String numbers) {
+        var tensor = Npy.read(NpyFiles.read(name + ".npy"));
+        assertThat(tensor).hasToString(type);
+        assertThat(tensor.doubles())
+                .containsExactly(Stream.of(numbers.split(" "))
+                        .filter(number -> !number.isEmpty())
+                        .mapToDouble(Double::parseDouble)
+                        .toArray());
+    }
+
     @Test
-    void booleansAreReadAndNothingElseIsOne() {
+    void nothingButABooleanIsOne() {
         var bytes = NpyFiles.read("bool-2x1.npy");
-        assertThat(Npy.read(bytes)).isEqualTo(countTo(2, 2, 1).as(ElementType.BOOL));
         bytes[129] = 2;
         assertRefused(bytes, "offset 129: found the byte 0x02, expected 0 or 1 for a bool");
-    }
-
-    @Test
-    void unsignedNumbersStayPositive() {
-        assertThat(Npy.read(NpyFiles.read("u2-largest.npy"))).isEqualTo(Tensor.of(new int[] {0, 65_535}, 2));
-        assertThat(Npy.read(NpyFiles.read("u4-largest.npy"))).isEqualTo(Tensor.of(new long[] {0, 4_294_967_295L}, 2));
-    }
-
-    @Test
-    void columnByColumnBecomesRowByRow() {
-        assertThat(Npy.read(NpyFiles.read("fortran-f4-2x3x4.npy")))
-                .isEqualTo(countTo(24, 2, 3, 4).as(ElementType.FLOAT32));
-        assertThat(Npy.read(NpyFiles.read("fortran-big-endian-u2-3x2.npy")))
-                .isEqualTo(countTo(6, 3, 2).as(ElementType.INT32));
-        assertThat(Npy.read(NpyFiles.read("fortran-bool-2x2.npy")))
-                .isEqualTo(Tensor.of(new int[] {0, 1, 0, 0}, 2, 2).as(ElementType.BOOL));
-    }
-
-    @Test
-    void scalarsAndEmptyArraysAreRead() {
-        assertThat(Npy.read(NpyFiles.read("scalar-f8.npy"))).isEqualTo(Tensor.of(new double[] {2.5}));
-        assertThat(Npy.read(NpyFiles.read("empty-f4-0x7.npy"))).isEqualTo(Tensor.of(new float[0], 0, 7));
-        assertThat(Npy.read(NpyFiles.read("empty-fortran-u2-3x0x2.npy"))).isEqualTo(Tensor.of(new int[0], 3, 0, 2));
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"i4-5.npy", "version-2-i4-5.npy", "version-3-i4-5.npy"})
-    void allVersionsAreRead(String name) {
-        assertThat(Npy.read(NpyFiles.read(name))).isEqualTo(countTo(5, 5).as(ElementType.INT32));
     }
 
     @ParameterizedTest
@@ -276,13 +274,6 @@ class NpyTest {
                 .isInstanceOf(BadInputException.class)
                 .hasMessageContaining("found \"" + "f".repeat(60) + "…\", expected");
         assertThat(Excerpt.quoted("a".repeat(59) + "😀")).isEqualTo('"' + "a".repeat(59) + "…\"");
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {"fortran-big-endian-u2-3x2.npy", "version-3-i4-5.npy", "fortran-bool-2x2.npy", "structured.npy"})
-    void damagedFilesAreReadOrRefused(String name) {
-        DamagedBytes.areReadOrRefused(NpyFiles.read(name), Npy::read);
     }
 
     private static void assertRefused(byte[] file, String message) {

@@ -79,23 +79,10 @@ class NumpyTensorsTest {
                 TestServer.artifact(artifact("any-type", "any-type.pt", null)).start()) {
             var one = Tensor.of(new float[] {1}, 1, 1);
             var outputs = npz(server, Map.of("x", one));
-            assertThat(outputs.values())
-                    .extracting(Tensor::type)
-                    .containsExactly(
-                            ElementType.BOOL,
-                            ElementType.UINT8,
-                            ElementType.INT8,
-                            ElementType.INT32,
-                            ElementType.INT64,
-                            ElementType.FLOAT16,
-                            ElementType.FLOAT32,
-                            ElementType.FLOAT64,
-                            ElementType.FLOAT32,
-                            ElementType.FLOAT32,
-                            ElementType.INT16,
-                            ElementType.INT32,
-                            ElementType.INT64,
-                            ElementType.INT64);
+            assertThat(outputs.values().stream().map(Tensor::type).map(ElementType::toString))
+                    .containsExactly(("bool uint8 int8 int32 int64 float16 float32 float64 float32 float32 "
+                                    + "int16 int32 int64 int64")
+                            .split(" "));
             assertThat(outputs.values())
                     .allSatisfy(output -> assertThat(output.floats()).containsExactly(1));
             for (var type : NUMBERS) {
@@ -151,16 +138,6 @@ class NumpyTensorsTest {
     }
 
     @Test
-    void namesOfTheForwardAreThoseOfArrays() throws Exception {
-        try (var server = TestServer.artifact(artifact("no-json", "sum-and-product.pt", null))
-                .start()) {
-            var right = Tensor.of(new long[] {3, 4}, 2);
-            assertThat(npz(server, Map.of("right", right, "left", Tensor.of(new long[] {1, 2}, 2))))
-                    .containsEntry("sum", Tensor.of(new long[] {4, 6}, 2));
-        }
-    }
-
-    @Test
     void wholeNumbersAreNeverChangedInSilence() throws Exception {
         var whole =
                 "{\"format\": 1, \"files\": [{\"path\": \"doubled.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"uint8\"}]}";
@@ -187,14 +164,6 @@ class NumpyTensorsTest {
                                 .floats())
                         .containsExactly(2);
             }
-        }
-    }
-
-    @Test
-    void aModelWithoutAnAnswerForEachRowAnswersTheRequest() throws Exception {
-        try (var server =
-                TestServer.artifact(artifact("summed-up", "summed-up.pt", null)).start()) {
-            assertThat(npy(server, Tensor.of(new float[] {1, 2}, 2, 1))).isEqualTo(Tensor.of(new float[] {3}));
         }
     }
 
