@@ -113,7 +113,12 @@ record NpyHeader(Type type, boolean columnMajor, int[] shape, int dataOffset) {
         }
         RequestMemory.charge((long) size() * type.element.bytes());
         var data = ByteBuffer.allocate(size() * type.element.bytes()).order(ByteOrder.LITTLE_ENDIAN);
-        copy(source.order(type.order), 0, 0, columnMajor ? 1 : size(), data);
+        source.order(type.order);
+        if (shape.length == 0) {
+            type.copy(source, 0, data);
+        } else {
+            copy(source, 0, 0, columnMajor ? 1 : size(), data);
+        }
         return data.flip();
     }
 
@@ -122,14 +127,14 @@ record NpyHeader(Type type, boolean columnMajor, int[] shape, int dataOffset) {
     /// @param block in column-major order how far neighbours on the axis are apart, else how many
     ///   elements are copied
     private void copy(ByteBuffer source, int axis, int from, int block, ByteBuffer data) {
-        if (axis == shape.length) {
-            type.copy(source, from * type.bytes, data);
-            return;
-        }
         int apart = columnMajor ? block : block / shape[axis];
         int next = columnMajor ? block * shape[axis] : apart;
         for (int i = 0; i < shape[axis]; i++) {
-            copy(source, axis + 1, from + i * apart, next, data);
+            if (axis == shape.length - 1) {
+                type.copy(source, (from + i * apart) * type.bytes, data);
+            } else {
+                copy(source, axis + 1, from + i * apart, next, data);
+            }
         }
     }
 
@@ -138,8 +143,7 @@ record NpyHeader(Type type, boolean columnMajor, int[] shape, int dataOffset) {
     /// Python 2 wrote long numbers as `3L`.
     static NpyHeader read(String text, int dataOffset) {
         var json = text.replace('\'', '"')
-                .replace('(', '[')
-                .replace(')', ']')
+                .replaceAll("\\(([^(),]*+,[^()]*+|\\s*+)\\)", "[$1]")
                 .replace("True", "true")
                 .replace("False", "false")
                 .replaceAll("(\\d)L", "$1")

@@ -74,6 +74,12 @@ class NpyTest {
     }
 
     @Test
+    void aScalarMayHaveTheOtherByteOrder() {
+        var one = ByteBuffer.allocate(4).putFloat(0, 2.5f);
+        assertThat(Npy.read(file(header(">f4", "()"), one))).isEqualTo(Tensor.of(new float[] {2.5f}));
+    }
+
+    @Test
     void nothingButABooleanIsOne() {
         var bytes = NpyFiles.read("bool-2x1.npy");
         bytes[129] = 2;
@@ -203,6 +209,7 @@ class NpyTest {
                 "{'fortran_order': Falsey}         | header: found",
                 "{'shape': (3,,)}    | header: found",
                 "{'shape': (3, 4 5)} | header: found",
+                "{'shape': (3)}      | header: found",
                 "{'descr': 'f4'} #   | header: found",
                 "{}                  | header.descr: found nothing, expected one type of numbers",
                 "{'type': '<f4'}     | header: found the unknown parameter ~type~, expected one of descr, fortran_order, shape",

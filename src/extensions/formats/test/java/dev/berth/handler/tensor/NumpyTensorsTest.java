@@ -41,9 +41,8 @@ class NumpyTensorsTest {
 
     @BeforeAll
     static void start() throws Exception {
-        doubled = TestServer.artifact(artifact("doubled", "doubled.pt", null)).start();
-        twoInputs = TestServer.artifact(artifact("two-inputs", "sum-and-product.pt", TWO_INPUTS))
-                .start();
+        doubled = started("doubled", "doubled.pt", null);
+        twoInputs = started("two-inputs", "sum-and-product.pt", TWO_INPUTS);
     }
 
     @AfterAll
@@ -75,8 +74,7 @@ class NumpyTensorsTest {
 
     @Test
     void everyTypeOfTheEngineComesOut() throws Exception {
-        try (var server =
-                TestServer.artifact(artifact("any-type", "any-type.pt", null)).start()) {
+        try (var server = started("any-type", "any-type.pt", null)) {
             var one = Tensor.of(new float[] {1}, 1, 1);
             var outputs = npz(server, Map.of("x", one));
             assertThat(outputs.values().stream().map(Tensor::type).map(ElementType::toString))
@@ -118,8 +116,7 @@ class NumpyTensorsTest {
 
     @Test
     void anEmptyBatchHasTheShapesOfTheModel() throws Exception {
-        try (var server = TestServer.artifact(artifact("empty-batch", "sum-and-product.pt", TWO_INPUTS))
-                .start()) {
+        try (var server = started("empty-batch", "sum-and-product.pt", TWO_INPUTS)) {
             server.invoke("{\"left\": [1, 2, 3], \"right\": [4, 5, 6]}");
             var none = Tensor.of(new float[0], 0, 3);
             assertThat(npz(server, Map.of("left", none, "right", none.as(ElementType.INT64))))
@@ -141,8 +138,7 @@ class NumpyTensorsTest {
     void wholeNumbersAreNeverChangedInSilence() throws Exception {
         var whole =
                 "{\"format\": 1, \"files\": [{\"path\": \"doubled.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"uint8\"}]}";
-        try (var server =
-                TestServer.artifact(artifact("whole", "doubled.pt", whole)).start()) {
+        try (var server = started("whole", "doubled.pt", whole)) {
             assertThat(text(server, Npy.write(Tensor.of(new long[] {1, 300}, 2)), "text/csv"))
                     .contains("body[1]: found 300, expected a whole number that is uint8");
             assertThat(npy(server, Tensor.of(new long[] {1, 100}, 2)).longs()).containsExactly(2, 200);
@@ -157,8 +153,7 @@ class NumpyTensorsTest {
 
     @Test
     void wholeNumbersOfAnyTypeGoToAModelThatTakesNoOthers() throws Exception {
-        try (var server = TestServer.artifact(artifact("whole-unknown", "looked-up.pt", null))
-                .start()) {
+        try (var server = started("whole-unknown", "looked-up.pt", null)) {
             for (var type : List.of(ElementType.UINT8, ElementType.FLOAT16, ElementType.FLOAT64)) {
                 assertThat(npy(server, Tensor.of(new float[] {1, 2}, 1, 2).as(type))
                                 .floats())
@@ -183,6 +178,10 @@ class NumpyTensorsTest {
         var response = doubled.invoke("no array", "Content-Type", "application/x-npy");
         assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
         assertThat(response.body()).contains("offset 0");
+    }
+
+    private static TestServer started(String name, String file, String modelJson) throws Exception {
+        return TestServer.artifact(artifact(name, file, modelJson)).start();
     }
 
     private static Path artifact(String name, String file, String modelJson) throws Exception {
