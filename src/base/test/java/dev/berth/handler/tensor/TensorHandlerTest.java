@@ -34,9 +34,8 @@ class TensorHandlerTest {
 
     @BeforeAll
     static void start() throws Exception {
-        doubled = TestServer.artifact(artifact("doubled", "doubled.pt", null)).start();
-        twoInputs = TestServer.artifact(artifact("two-inputs", "sum-and-product.pt", TWO_INPUTS))
-                .start();
+        doubled = started("doubled", "doubled.pt", null);
+        twoInputs = started("two-inputs", "sum-and-product.pt", TWO_INPUTS);
     }
 
     @AfterAll
@@ -150,8 +149,7 @@ class TensorHandlerTest {
     @Test
     @Tag("HOOK-05")
     void anEmptyBatchHasTheOutputsAndTheShapesOfTheModel() throws Exception {
-        try (var server = TestServer.artifact(artifact("empty-batch", "sum-and-product.pt", TWO_INPUTS))
-                .start()) {
+        try (var server = started("empty-batch", "sum-and-product.pt", TWO_INPUTS)) {
             assertJson(
                     server, "{\"inputs\": {\"left\": [], \"right\": []}}", "{\"outputs\":{\"product\":[],\"sum\":[]}}");
         }
@@ -174,8 +172,7 @@ class TensorHandlerTest {
     void outputsOfADictHaveTheirOwnNamesInTheOrderOfTheModelJson() throws Exception {
         var json = """
         {"format": 1, "files": [{"path": "sum-and-product.pt"}], "inputs": ["left", "right"], "outputs": ["sum", "product"]}""";
-        try (var server = TestServer.artifact(artifact("sum-first", "sum-and-product.pt", json))
-                .start()) {
+        try (var server = started("sum-first", "sum-and-product.pt", json)) {
             assertJson(server, "{\"left\": 2, \"right\": 5}", "{\"sum\":7.0,\"product\":10.0}");
             assertAnswer(server, "application/json", "text/csv", "{\"left\": 2, \"right\": 5}", "7.0,10.0");
         }
@@ -183,8 +180,7 @@ class TensorHandlerTest {
 
     @Test
     void aModelWithoutAModelJsonHasTheNamesOfItsForward() throws Exception {
-        try (var server = TestServer.artifact(artifact("no-json", "sum-and-product.pt", null))
-                .start()) {
+        try (var server = started("no-json", "sum-and-product.pt", null)) {
             assertJson(server, "{\"left\": 2, \"right\": 5}", "{\"product\":10.0,\"sum\":7.0}");
             assertThat(server.invoke("{\"left\": 2}").body()).contains("body: missing [right], expected [left, right]");
         }
@@ -290,8 +286,7 @@ class TensorHandlerTest {
     void wholeNumbersAreNeverChangedInSilence() throws Exception {
         var whole =
                 "{\"format\": 1, \"files\": [{\"path\": \"doubled.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"uint8\"}]}";
-        try (var server =
-                TestServer.artifact(artifact("whole", "doubled.pt", whole)).start()) {
+        try (var server = started("whole", "doubled.pt", whole)) {
             assertAnswer(server, "text/csv", "text/csv", "1,2e0\n3.0,100", "2,4\n6,200");
             assertStatus(server.invoke("1".repeat(1_000_000), "Content-Type", "text/csv"), 400);
             for (var cell : List.of("2.7", "NaN", "-inf", "1e300", "256", "-1")) {
@@ -342,8 +337,7 @@ class TensorHandlerTest {
     void aTorchScriptMayHaveColumnsToo() throws Exception {
         var json =
                 "{\"format\": 1, \"files\": [{\"path\": \"two-columns.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"%s\", \"columns\": [\"a\", \"b\"]}]}";
-        try (var server = TestServer.artifact(artifact("columns", "two-columns.pt", json.formatted("float32")))
-                .start()) {
+        try (var server = started("columns", "two-columns.pt", json.formatted("float32"))) {
             for (var csv : List.of("1,2", "b,a\n2,1")) {
                 assertAnswer(server, "text/csv", "text/csv", csv, "21.0");
             }
@@ -400,8 +394,7 @@ class TensorHandlerTest {
     @Test
     @Tag("ERR-01")
     void aShapeThatTheModelDoesNotTakeIsTheCallersFailureAlone() throws Exception {
-        try (var server = TestServer.artifact(artifact("two-columns", "two-columns.pt", null))
-                .start()) {
+        try (var server = started("two-columns", "two-columns.pt", null)) {
             assertJson(server, "[[1, 2], [3, 4]]", "[[21.0],[43.0]]");
             var response = server.invoke("[[1, 2, 3]]", "Content-Type", "application/json");
             assertThat(response.statusCode()).isEqualTo(400);
@@ -432,8 +425,7 @@ class TensorHandlerTest {
     void onlyWhatTheCallersTensorsCauseIsTheCallersFailure() throws Exception {
         var inputs =
                 "{\"format\": 1, \"files\": [{\"path\": \"fails.pt\"}], \"inputs\": [\"values\", {\"name\": \"kind\", \"type\": \"int64\"}]}";
-        try (var server =
-                TestServer.artifact(artifact("fails", "fails.pt", inputs)).start()) {
+        try (var server = started("fails", "fails.pt", inputs)) {
             assertStatus(
                     server.invoke("{\"values\": 1, \"kind\": 9}"),
                     400,
@@ -447,8 +439,7 @@ class TensorHandlerTest {
 
     @Test
     void aModelWithoutAnAnswerForEachRowAnswersTheRequest() throws Exception {
-        try (var server =
-                TestServer.artifact(artifact("summed-up", "summed-up.pt", null)).start()) {
+        try (var server = started("summed-up", "summed-up.pt", null)) {
             assertJson(server, "[[1, 2], [3, 4]]", "10.0");
             assertJson(server, "{\"instances\": [[1, 2], [3, 4]]}", "{\"predictions\":10.0}");
             assertAnswer(server, "text/csv", "text/csv", "1,2\n3,4", "10.0");
@@ -499,6 +490,10 @@ class TensorHandlerTest {
                         "{\"format\": 1, \"files\": [{\"path\": \"gone.pt\"}], \"inputs\": []}"),
                 "files[0].path: found \"gone.pt\"",
                 "inputs: found an empty list");
+    }
+
+    private static TestServer started(String name, String file, String modelJson) throws Exception {
+        return TestServer.artifact(artifact(name, file, modelJson)).start();
     }
 
     private static Path artifact(String name, String file, String modelJson) throws Exception {

@@ -70,88 +70,23 @@ final class HostileImages {
         write(file, from, to, bits, 0);
     }
 
-    /// A frame of one pixel on a screen of many.
-    static byte[] gifScreen(int width, int height) {
-        return gif(width, height, 1, 1, 0, new byte[] {2, 2, 0x44, 1, 0});
-    }
-
-    /// A frame of one colour.
-    static byte[] gifFrame(int width, int height, boolean interlaced) {
-        return gif(width, height, width, height, interlaced ? 0x40 : 0, oneColour((long) width * height));
-    }
-
-    /// A frame of one pixel, and codes for more.
-    static byte[] gifBeyondItsEnd(long pixels) {
-        return gif(1, 1, 1, 1, 0, oneColour(pixels));
-    }
-
-    private static byte[] gif(int screenWidth, int screenHeight, int width, int height, int flags, byte[] data) {
+    /// A frame on a screen.
+    ///
+    /// @param data the bits of a number, and blocks of codes. Pixels that they lack are zeros
+    static byte[] gif(int screenWidth, int screenHeight, int width, int height, int... data) {
         var file = ByteBuffer.allocate(13 + 10 + data.length + 1).order(ByteOrder.LITTLE_ENDIAN);
-        file.put(ascii("GIF89a"))
-                .putShort((short) screenWidth)
-                .putShort((short) screenHeight)
-                .put(new byte[3]);
-        file.put((byte) ',')
-                .putInt(0)
-                .putShort((short) width)
-                .putShort((short) height)
-                .put((byte) flags);
-        return file.put(data).put((byte) ';').array();
+        file.put(ascii("GIF89a")).putShort((short) screenWidth).putShort((short) screenHeight);
+        file.put(new byte[3]).put((byte) ',').putInt(0).putShort((short) width).putShort((short) height);
+        file.put((byte) 0);
+        for (int value : data) {
+            file.put((byte) value);
+        }
+        return file.put((byte) ';').array();
     }
 
-    /// LZW: each code stands for one pixel more than the one before. After 4096 codes the last may be
-    /// repeated.
-    private static byte[] oneColour(long pixels) {
-        var bits = new BitWriter();
-        bits.write(256, 9);
-        bits.write(0, 9);
-        long left = pixels - 1;
-        int next = 258;
-        int width = 9;
-        while (left > 0) {
-            int code = Math.min(next, 4095);
-            bits.write(code, width);
-            left -= code - 256;
-            if (next < 4096) {
-                next++;
-                width = next == 512 ? 10 : next == 1024 ? 11 : next == 2048 ? 12 : width;
-            }
-        }
-        bits.write(257, width);
-        var codes = bits.bytes();
-        var data = new ByteArrayOutputStream();
-        data.write(8);
-        for (int at = 0; at < codes.length; at += 255) {
-            int length = Math.min(255, codes.length - at);
-            data.write(length);
-            data.write(codes, at, length);
-        }
-        data.write(0);
-        return data.toByteArray();
-    }
-
-    private static final class BitWriter {
-
-        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        private long pending;
-        private int count;
-
-        void write(int value, int bits) {
-            pending |= (long) value << count;
-            count += bits;
-            while (count >= 8) {
-                bytes.write((int) pending);
-                pending >>= 8;
-                count -= 8;
-            }
-        }
-
-        byte[] bytes() {
-            if (count > 0) {
-                write(0, 8 - count);
-            }
-            return bytes.toByteArray();
-        }
+    /// A frame without a code.
+    static byte[] gif(int width, int height) {
+        return gif(width, height, width, height, 8, 0);
     }
 
     /// Zeroes throughout, of red, green and blue.
