@@ -170,16 +170,7 @@ public final class Image {
             throw new IllegalArgumentException("found %d means and %d standard deviations, expected 3 of each"
                     .formatted(mean.length, standardDeviation.length));
         }
-        int size = width * height;
-        RequestMemory.charge((long) CHANNELS * Float.BYTES * size);
-        var values = new float[Math.multiplyExact(size, CHANNELS)];
-        for (int channel = 0; channel < CHANNELS; channel++) {
-            var normalized = normalized(mean[channel], standardDeviation[channel]);
-            for (int i = 0; i < size; i++) {
-                values[channel * size + i] = normalized[pixels[i * CHANNELS + channel] & 0xff];
-            }
-        }
-        return Tensor.of(values, CHANNELS, height, width);
+        return normalized(pixels, mean, standardDeviation);
     }
 
     /// uint8 `[height, width]`: brightness from 0 to 255, as Pillow's `convert("L")` makes it.
@@ -189,13 +180,7 @@ public final class Image {
 
     /// float32 `[1, height, width]`: `(value / 255 - mean) / standardDeviation` of the brightness.
     public Tensor grey(float mean, float standardDeviation) {
-        var normalized = normalized(mean, standardDeviation);
-        var brightness = brightness();
-        var values = new float[brightness.length];
-        for (int i = 0; i < values.length; i++) {
-            values[i] = normalized[brightness[i] & 0xff];
-        }
-        return Tensor.of(values, 1, height, width);
+        return normalized(brightness(), new float[] {mean}, new float[] {standardDeviation});
     }
 
     /// The picture of what a model has made: uint8 `[height, width, 3]` or `[height, width]`, as
@@ -254,7 +239,7 @@ public final class Image {
 
     /// ITU-R 601-2, in the fixed-point numbers of Pillow.
     private byte[] brightness() {
-        RequestMemory.charge((long) width * height * (1 + Float.BYTES));
+        RequestMemory.charge((long) width * height);
         var brightness = new byte[width * height];
         for (int i = 0, at = 0; i < brightness.length; i++, at += CHANNELS) {
             int sum = (pixels[at] & 0xff) * 19595 + (pixels[at + 1] & 0xff) * 38470 + (pixels[at + 2] & 0xff) * 7471;
@@ -263,13 +248,22 @@ public final class Image {
         return brightness;
     }
 
-    /// What each of the 256 values becomes.
-    private static float[] normalized(float mean, float standardDeviation) {
-        var normalized = new float[VALUES];
-        for (int value = 0; value < VALUES; value++) {
-            normalized[value] = (value / 255f - mean) / standardDeviation;
+    /// float32 `[channels, height, width]` of values that stand pixel by pixel.
+    private Tensor normalized(byte[] from, float[] mean, float[] standardDeviation) {
+        int size = width * height;
+        int channels = mean.length;
+        RequestMemory.charge((long) Float.BYTES * from.length);
+        var values = new float[from.length];
+        for (int channel = 0; channel < channels; channel++) {
+            var normalized = new float[VALUES];
+            for (int value = 0; value < VALUES; value++) {
+                normalized[value] = (value / 255f - mean[channel]) / standardDeviation[channel];
+            }
+            for (int i = 0; i < size; i++) {
+                values[channel * size + i] = normalized[from[i * channels + channel] & 0xff];
+            }
         }
-        return normalized;
+        return Tensor.of(values, channels, height, width);
     }
 
     /// Where a crop begins; negative where it is larger than the picture. Python, and so torchvision,

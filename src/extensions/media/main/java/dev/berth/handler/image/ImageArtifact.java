@@ -8,12 +8,12 @@ import dev.berth.artifact.TracedArtifact;
 import dev.berth.image.Filter;
 import dev.berth.image.Pillow;
 import java.nio.file.Path;
-import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// A traced model that takes pictures.
@@ -50,9 +50,9 @@ record ImageArtifact(Header header, Shapes shapes, Preparation preparation) impl
                 pillow(image),
                 image.has("crop") ? Optional.of(size(image.at("crop", "an object"))) : Optional.empty(),
                 new Preparation.Numbers(
-                        numbers(image, "scale", 1).getFirst(),
-                        numbers(image, "mean", 3),
-                        numbers(image, "deviation", 3),
+                        image.value("scale", ImageArtifact::isFinite, "a number").asDouble(1),
+                        numbers(image, "mean"),
+                        numbers(image, "deviation"),
                         image.choice("channels", CHANNELS).equals("bgr")));
         if (preparation.crop().isEmpty() && !(preparation.resize().orElse(null) instanceof Preparation.Size)) {
             image.problem(
@@ -89,20 +89,17 @@ record ImageArtifact(Header header, Shapes shapes, Preparation preparation) impl
         return major.matches() && Integer.parseInt(major.group(1)) < 13 ? Pillow.OLD : Pillow.NEWEST;
     }
 
-    /// A number, or a list of so many.
-    private static List<Double> numbers(ModelJson image, String field, int count) {
-        var value = image.value(
-                field,
-                found -> numbers(found).size() == count
-                        && numbers(found).stream()
-                                .allMatch(number -> number.isNumber() && Double.isFinite(number.doubleValue())),
-                count == 1 ? "a number" : "a list of %d numbers".formatted(count));
-        var numbers = numbers(value).stream().map(number -> number.asDouble(1)).toList();
-        return numbers.size() == count ? numbers : Collections.nCopies(count, 1.0);
+    private static boolean isFinite(JsonNode value) {
+        return value.isNumber() && Double.isFinite(value.doubleValue());
     }
 
-    private static List<JsonNode> numbers(JsonNode value) {
-        return value.isArray() ? value.valueStream().toList() : List.of(value);
+    /// A number for each colour.
+    private static List<Double> numbers(ModelJson image, String field) {
+        var list = image.value(
+                field,
+                value -> value.isArray() && value.size() == 3 && value.valueStream().allMatch(ImageArtifact::isFinite),
+                "a list of 3 numbers");
+        return IntStream.range(0, 3).mapToObj(i -> list.path(i).asDouble(1)).toList();
     }
 
     @Override
