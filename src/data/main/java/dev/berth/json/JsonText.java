@@ -15,7 +15,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.ser.DefaultSerializerProvider;
 import com.fasterxml.jackson.databind.type.TypeFactory;
 import dev.berth.error.ServingException;
-import dev.berth.memory.WholeFile;
+import dev.berth.memory.HeapRoom;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -82,7 +82,7 @@ public final class JsonText {
     /// @see #read(byte[])
     /// @throws NotJsonException when it is there, and is not one value
     public static JsonNode read(Path file) throws IOException {
-        return read(WholeFile.read(file, TREE));
+        return read(HeapRoom.read(file, TREE));
     }
 
     /// The values of a file one behind the other, such as those of its lines.

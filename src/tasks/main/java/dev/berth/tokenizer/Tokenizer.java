@@ -9,7 +9,6 @@ import dev.berth.json.JsonText;
 import dev.berth.memory.Footprint;
 import dev.berth.memory.HeapRoom;
 import dev.berth.memory.RequestMemory;
-import dev.berth.memory.WholeFile;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -139,7 +138,7 @@ public final class Tokenizer implements AutoCloseable {
             var files = TokenizerFiles.read(file);
             return lowerCase || files.json().has(WordCutter.NAME)
                     ? changed(file, files, lowerCase)
-                    : of(withoutMark(WholeFile.read(file, SHARE)), Optional.empty(), files);
+                    : of(withoutMark(HeapRoom.read(file, SHARE)), Optional.empty(), files);
         } catch (IOException | RuntimeException e) {
             throw new IOException("%s can't be loaded as a tokenizer: %s".formatted(file, e.getMessage()), e);
         }

@@ -131,21 +131,20 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
                     matching == bytes.length ? "the end" : "the byte 0x%02x".formatted(bytes[matching]),
                     "\\x93NUMPY, with which an .npy file begins");
         }
-        int start = LENGTH_OFFSET + Short.BYTES;
-        need(start, bytes);
+        need(LENGTH_OFFSET + Short.BYTES, bytes);
         var buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-        long length = Short.toUnsignedLong(buffer.getShort(LENGTH_OFFSET));
         int version = buffer.getShort(VERSION_OFFSET);
-        if (version == 2 || version == 3) {
-            start = LENGTH_OFFSET + Integer.BYTES;
-            need(start, bytes);
-            length = Integer.toUnsignedLong(buffer.getInt(LENGTH_OFFSET));
-        } else if (version != 1) {
+        if (version < 1 || version > 3) {
             throw bad(
                     VERSION_OFFSET,
                     "the version %d.%d".formatted(version & 0xff, version >> 8 & 0xff),
                     "1.0, 2.0 or 3.0");
         }
+        int start = LENGTH_OFFSET + (version == 1 ? Short.BYTES : Integer.BYTES);
+        need(start, bytes);
+        long length = version == 1
+                ? Short.toUnsignedLong(buffer.getShort(LENGTH_OFFSET))
+                : Integer.toUnsignedLong(buffer.getInt(LENGTH_OFFSET));
         if (length > LONGEST_HEADER) {
             throw bad(LENGTH_OFFSET, "a header of %d bytes".formatted(length), "at most " + LONGEST_HEADER);
         }

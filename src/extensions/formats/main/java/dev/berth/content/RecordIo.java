@@ -99,42 +99,32 @@ public final class RecordIo {
     private static byte[] record(FrameReader in) throws IOException {
         var record = new ByteArrayOutputStream();
         long start = in.offset();
-        int flag = addPart(record, in, start);
-        if (flag != WHOLE && flag != FIRST) {
-            throw badFlag(in, start, flag, "0 or 1 at the beginning of a record");
-        }
-        while (flag == FIRST || flag == BETWEEN) {
+        int flag;
+        do {
             long offset = in.offset();
-            record.writeBytes(words(MAGIC));
-            flag = addPart(record, in, start);
-            if (flag != BETWEEN && flag != LAST) {
-                throw badFlag(in, offset, flag, "2 or 3 within a record");
+            boolean isFirst = offset == start;
+            if (!isFirst) {
+                record.writeBytes(words(MAGIC));
             }
-        }
+            var header = in.take(HEADER_BYTES, HEADER_BYTES + " for the magic number and the length");
+            var words = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
+            int magic = words.getInt();
+            if (magic != MAGIC) {
+                throw in.bad(offset, "0x%08x".formatted(magic), "the magic number 0x%08x".formatted(MAGIC));
+            }
+            int word = words.getInt();
+            int length = word & MAX_LENGTH;
+            int padded = padded(length);
+            in.requireFits(offset, (long) record.size() + length, in.offset() - start + padded);
+            record.write(in.take(padded, padded + " with the padding, as the length says"), 0, length);
+            flag = word >>> LENGTH_BITS;
+            if (isFirst ? flag != WHOLE && flag != FIRST : flag != BETWEEN && flag != LAST) {
+                throw in.bad(
+                        offset,
+                        "the continuation flag " + flag,
+                        isFirst ? "0 or 1 at the beginning of a record" : "2 or 3 within a record");
+            }
+        } while (flag == FIRST || flag == BETWEEN);
         return record.toByteArray();
-    }
-
-    /// Adds the next part to a record.
-    ///
-    /// @param start where the record begins
-    /// @return the continuation flag of the part
-    private static int addPart(ByteArrayOutputStream record, FrameReader in, long start) throws IOException {
-        long offset = in.offset();
-        var header = in.take(HEADER_BYTES, HEADER_BYTES + " for the magic number and the length");
-        var words = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
-        int magic = words.getInt();
-        if (magic != MAGIC) {
-            throw in.bad(offset, "0x%08x".formatted(magic), "the magic number 0x%08x".formatted(MAGIC));
-        }
-        int word = words.getInt();
-        int length = word & MAX_LENGTH;
-        int padded = padded(length);
-        in.requireFits(offset, (long) record.size() + length, in.offset() - start + padded);
-        record.write(in.take(padded, padded + " with the padding, as the length says"), 0, length);
-        return word >>> LENGTH_BITS;
-    }
-
-    private static BadInputException badFlag(FrameReader in, long offset, int flag, String expected) {
-        return in.bad(offset, "the continuation flag " + flag, expected);
     }
 }

@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class WholeFileTest {
+class HeapRoomTest {
 
     @TempDir
     private Path directory;
@@ -26,7 +26,7 @@ class WholeFileTest {
         try (var content = FileChannel.open(file, CREATE_NEW, WRITE, SPARSE)) {
             content.write(ByteBuffer.allocate(1), 1L << 40);
         }
-        assertThatThrownBy(() -> WholeFile.read(file, 4))
+        assertThatThrownBy(() -> HeapRoom.read(file, 4))
                 .isInstanceOf(IOException.class)
                 .hasMessageStartingWith(file + ": found 1048576 MB, expected at most ");
         assertThatThrownBy(() -> JsonText.read(file)).hasMessageContaining("found 1048576 MB");
