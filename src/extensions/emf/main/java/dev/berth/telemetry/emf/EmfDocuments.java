@@ -5,20 +5,21 @@ import com.fasterxml.jackson.databind.node.DoubleNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.json.JsonText;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
-import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.DataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
-import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Gatherers;
 
 /// Makes a document of CloudWatch's Embedded Metric Format for each set of dimensions: the process,
 /// each model, and each status that a model has answered with. Counters and histograms have what
@@ -51,8 +52,6 @@ public final class EmfDocuments {
 
     private Map<String, Double> now = new HashMap<>();
 
-    private record Metric(String name, String unit, JsonNode value) {}
-
     /// @param dimensions of all metrics, by name
     public EmfDocuments(Map<String, String> dimensions) {
         this.dimensions = new TreeMap<>(dimensions);
@@ -61,76 +60,66 @@ public final class EmfDocuments {
     /// @return documents without a line break, at most [#MOST_METRICS] metrics in each
     public List<String> of(MetricSnapshots snapshots, Instant time) {
         now = new HashMap<>();
-        var byLabels = new LinkedHashMap<Labels, List<Metric>>();
-        snapshots.stream()
-                .filter(snapshot ->
-                        PREFIXES.stream().anyMatch(snapshot.getMetadata().getName()::startsWith))
-                // The histograms have it.
-                .filter(snapshot -> !snapshot.getMetadata().getName().endsWith("_max"))
-                .forEach(snapshot -> add(snapshot, byLabels));
-        before = now;
-        var documents = new ArrayList<String>();
-        byLabels.forEach((labels, metrics) -> {
-            for (int from = 0; from < metrics.size(); from += MOST_METRICS) {
-                documents.add(
-                        document(labels, metrics.subList(from, Math.min(metrics.size(), from + MOST_METRICS)), time));
-            }
-        });
-        return documents;
-    }
-
-    private void add(MetricSnapshot snapshot, Map<Labels, List<Metric>> byLabels) {
-        var name = snapshot.getMetadata().getName();
-        for (var point : snapshot.getDataPoints()) {
-            var labels = point.getLabels();
-            if (!labels.stream().allMatch(label -> LABELS.contains(label.getName()))) {
+        var byLabels = new LinkedHashMap<Labels, Map<String, JsonNode>>();
+        for (var snapshot : snapshots) {
+            var name = snapshot.getMetadata().getName();
+            // The histograms have the longest of all.
+            if (PREFIXES.stream().noneMatch(name::startsWith) || name.endsWith("_max")) {
                 continue;
             }
-            var metrics = byLabels.computeIfAbsent(labels, _ -> new ArrayList<>());
-            switch (snapshot) {
-                case CounterSnapshot _ -> {
-                    double more = more(name + labels, ((CounterSnapshot.CounterDataPointSnapshot) point).getValue());
-                    metrics.add(new Metric(name + "_total", "Count", DoubleNode.valueOf(more)));
-                }
-                case GaugeSnapshot _ -> {
-                    double value = ((GaugeSnapshot.GaugeDataPointSnapshot) point).getValue();
-                    if (Double.isFinite(value)) {
-                        metrics.add(new Metric(name, unit(name), DoubleNode.valueOf(value)));
-                    }
-                }
-                case HistogramSnapshot _ -> addHistogram(name, (HistogramDataPointSnapshot) point, metrics);
-                default -> {
-                    // Of the others, Berth has none that change.
+            for (var point : snapshot.getDataPoints()) {
+                var labels = point.getLabels();
+                if (labels.stream().allMatch(label -> LABELS.contains(label.getName()))) {
+                    value(name + labels, point)
+                            .ifPresent(value -> byLabels
+                                    .computeIfAbsent(labels, _ -> new LinkedHashMap<>())
+                                    .put(snapshot instanceof CounterSnapshot ? name + "_total" : name, value));
                 }
             }
         }
+        before = now;
+        return byLabels.entrySet().stream()
+                .flatMap(set -> set.getValue().entrySet().stream()
+                        .gather(Gatherers.windowFixed(MOST_METRICS))
+                        .map(metrics -> document(set.getKey(), metrics, time)))
+                .toList();
     }
 
-    private void addHistogram(String name, HistogramDataPointSnapshot point, List<Metric> metrics) {
-        var values = new ArrayList<Double>();
-        var counts = new ArrayList<Double>();
+    /// Nothing where there is none. Of other kinds, Berth has no metrics that change.
+    private Optional<JsonNode> value(String key, DataPointSnapshot point) {
+        return switch (point) {
+            case CounterDataPointSnapshot counter -> Optional.of(DoubleNode.valueOf(more(key, counter.getValue())));
+            case GaugeDataPointSnapshot gauge ->
+                Optional.of(gauge.getValue()).filter(Double::isFinite).map(DoubleNode::valueOf);
+            case HistogramDataPointSnapshot histogram -> values(key, histogram);
+            default -> Optional.empty();
+        };
+    }
+
+    private Optional<JsonNode> values(String key, HistogramDataPointSnapshot point) {
+        var counts = new TreeMap<Double, Double>();
         var buckets = point.getClassicBuckets();
         for (int i = 0; i < buckets.size(); i++) {
-            double more = more(name + point.getLabels() + i, (double) buckets.getCount(i));
-            // What is beyond the last bound counts as that.
-            double value = buckets.getUpperBound(Math.min(i, Math.max(0, buckets.size() - 2)));
-            if (more > 0 && !values.isEmpty() && values.getLast() == value) {
-                counts.set(counts.size() - 1, counts.getLast() + more);
-            } else if (more > 0) {
-                values.add(value);
-                counts.add(more);
+            double more = more(key + i, (double) buckets.getCount(i));
+            if (more > 0) {
+                // What is beyond the last bound counts as that.
+                counts.merge(
+                        buckets.getUpperBound(Math.min(i, Math.max(0, buckets.size() - 2))), more, Double::sum);
             }
         }
-        double sum = more(name + point.getLabels() + "sum", point.getSum());
-        if (!values.isEmpty()) {
-            var histogram = JsonNodeFactory.instance.objectNode();
-            values.forEach(histogram.putArray("Values")::add);
-            counts.forEach(histogram.putArray("Counts")::add);
-            histogram.put("Min", values.getFirst()).put("Max", values.getLast());
-            double count = counts.stream().mapToDouble(Double::doubleValue).sum();
-            histogram.put("Sum", sum).put("Count", count);
-            metrics.add(new Metric(name, unit(name), histogram));
+        double sum = more(key + "sum", point.getSum());
+        if (counts.isEmpty()) {
+            return Optional.empty();
         }
+        var histogram = JsonNodeFactory.instance.objectNode();
+        counts.keySet().forEach(histogram.putArray("Values")::add);
+        counts.values().forEach(histogram.putArray("Counts")::add);
+        double count = counts.values().stream().mapToDouble(Double::doubleValue).sum();
+        return Optional.of(histogram
+                .put("Min", counts.firstKey())
+                .put("Max", counts.lastKey())
+                .put("Sum", sum)
+                .put("Count", count));
     }
 
     /// How much a counter has grown. One that is smaller than before belongs to a model that was
@@ -141,7 +130,7 @@ public final class EmfDocuments {
         return value < last ? value : value - last;
     }
 
-    private String document(Labels labels, List<Metric> metrics, Instant time) {
+    private String document(Labels labels, List<Map.Entry<String, JsonNode>> metrics, Instant time) {
         var root = JsonNodeFactory.instance.objectNode();
         var all = new LinkedHashMap<>(dimensions);
         labels.forEach(label -> all.put(label.getName(), shown(label.getValue())));
@@ -150,10 +139,12 @@ public final class EmfDocuments {
         var names = directive.putArray("Dimensions").addArray();
         all.keySet().forEach(names::add);
         var definitions = directive.putArray("Metrics");
-        metrics.forEach(
-                metric -> definitions.addObject().put("Name", metric.name).put("Unit", metric.unit));
+        metrics.forEach(metric -> definitions
+                .addObject()
+                .put("Name", metric.getKey())
+                .put("Unit", metric.getKey().endsWith("_seconds") ? "Seconds" : "Count"));
         all.forEach(root::put);
-        metrics.forEach(metric -> root.set(metric.name, metric.value));
+        metrics.forEach(metric -> root.set(metric.getKey(), metric.getValue()));
         return JsonText.write(root);
     }
 
@@ -162,9 +153,5 @@ public final class EmfDocuments {
         var plain = value.replaceAll("[^ -~]", "?");
         var cut = plain.substring(0, Math.min(plain.length(), LONGEST_VALUE));
         return cut.isBlank() ? "?" : cut;
-    }
-
-    private static String unit(String name) {
-        return name.endsWith("_seconds") ? "Seconds" : "Count";
     }
 }
