@@ -323,6 +323,11 @@ class OtlpTest {
             server.invoke("a");
             span("POST /invocations");
         }
+        try (var disabled =
+                server(new TextHandler()).set("OTEL_SDK_DISABLED", "true").start()) {
+            disabled.invoke("b");
+        }
+        assertThat(receiver.spans("POST /invocations")).hasSize(1);
         assertThat(receiver.metrics()).isEmpty();
         assertThat(receiver.logs()).isEmpty();
     }

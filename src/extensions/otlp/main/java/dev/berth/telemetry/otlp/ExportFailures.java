@@ -1,5 +1,8 @@
 package dev.berth.telemetry.otlp;
 
+import static org.slf4j.event.Level.DEBUG;
+import static org.slf4j.event.Level.WARN;
+
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.logging.Handler;
 import java.util.logging.Level;
@@ -30,13 +33,14 @@ final class ExportFailures extends Handler {
 
     @Override
     public void publish(LogRecord line) {
-        if (line.getLevel().intValue() < Level.WARNING.intValue()) {
-            return;
-        }
-        if (said.compareAndSet(false, true)) {
-            log.warn("can't send by OTLP to {}: {}; later failures are logged at DEBUG", endpoint, line.getMessage());
-        } else {
-            log.debug("can't send by OTLP to {}: {}", endpoint, line.getMessage());
+        if (line.getLevel().intValue() >= Level.WARNING.intValue()) {
+            boolean isFirst = said.compareAndSet(false, true);
+            log.atLevel(isFirst ? WARN : DEBUG)
+                    .log(
+                            "can't send by OTLP to {}: {}{}",
+                            endpoint,
+                            line.getMessage(),
+                            isFirst ? "; later failures are logged at DEBUG" : "");
         }
     }
 

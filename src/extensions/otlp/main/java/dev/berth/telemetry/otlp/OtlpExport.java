@@ -1,6 +1,7 @@
 package dev.berth.telemetry.otlp;
 
 import dev.berth.config.ServerConfig;
+import dev.berth.config.Syntax;
 import dev.berth.telemetry.Exporter;
 import dev.berth.telemetry.RequestTrace;
 import io.opentelemetry.api.trace.SpanKind;
@@ -11,10 +12,9 @@ import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
 import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.net.URI;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -32,7 +32,6 @@ public final class OtlpExport implements Exporter.Export {
     /// How long the end of the server waits for what is left to be sent.
     private static final Duration LAST_EXPORTS = Duration.ofSeconds(2);
 
-    private static final String NAME = "dev.berth";
     private static final Logger log = LoggerFactory.getLogger(OtlpExport.class);
 
     private final OpenTelemetrySdk sdk;
@@ -40,19 +39,19 @@ public final class OtlpExport implements Exporter.Export {
     private final LogExport logs;
     private final ExportFailures failures;
 
-    private OtlpExport(OtlpConfig config, Supplier<MetricSnapshots> metrics) {
-        failures = new ExportFailures(place(config));
+    private OtlpExport(
+            Map<String, String> properties, Optional<URI> endpoint, String place, Supplier<MetricSnapshots> metrics) {
+        failures = new ExportFailures(place);
         sdk = AutoConfiguredOpenTelemetrySdk.builder()
                 .disableShutdownHook()
-                .addPropertiesSupplier(() -> properties(config))
+                .addPropertiesSupplier(() -> properties)
                 // A flag wins over the environment.
-                .addPropertiesCustomizer(_ -> config.endpoint()
-                        .map(uri -> Map.of("otel.exporter.otlp.endpoint", uri.toString()))
+                .addPropertiesCustomizer(_ -> endpoint.map(uri -> Map.of("otel.exporter.otlp.endpoint", uri.toString()))
                         .orElse(Map.of()))
                 .addMeterProviderCustomizer((builder, _) -> builder.registerMetricProducer(new MetricExport(metrics)))
                 .build()
                 .getOpenTelemetrySdk();
-        tracer = sdk.getTracer(NAME);
+        tracer = sdk.getTracer("dev.berth");
         logs = LogExport.attached(sdk.getLogsBridge());
     }
 
@@ -60,12 +59,16 @@ public final class OtlpExport implements Exporter.Export {
     public static final class OfSettings implements Exporter {
         @Override
         public Optional<Export> start(ServerConfig config, Supplier<MetricSnapshots> metrics, Consumer<String> print) {
-            var otlp = OtlpConfig.of(config);
-            if (!otlp.isOn()) {
+            var properties = OtlpConfig.properties(config);
+            if (properties.isEmpty()) {
                 return Optional.empty();
             }
-            var export = new OtlpExport(otlp, metrics);
-            log.info("sends traces, metrics and logs by OTLP to {}", place(otlp));
+            var endpoint = config.find(OtlpConfig.ENDPOINT);
+            // A password may stand in it.
+            var place = endpoint.map(uri -> Syntax.withoutUser(uri.toString()))
+                    .orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each");
+            var export = new OtlpExport(properties, endpoint, place, metrics);
+            log.info("sends traces, metrics and logs by OTLP to {}", place);
             return Optional.of(export);
         }
     }
@@ -80,10 +83,6 @@ public final class OtlpExport implements Exporter.Export {
         return LAST_EXPORTS;
     }
 
-    private static String place(OtlpConfig config) {
-        return config.shownEndpoint().orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each");
-    }
-
     /// A span of kind SERVER, below that of its caller.
     @Override
     public <R> RequestTrace begin(String method, String path, R request, BiFunction<R, String, String> header) {
@@ -94,23 +93,6 @@ public final class OtlpExport implements Exporter.Export {
                 .setAttribute("http.request.method", method)
                 .setAttribute("url.path", path);
         return new RequestSpan(method, SpanStep.begin(builder, parent, tracer));
-    }
-
-    /// The variables that are set, and what holds where they are not.
-    private static Map<String, String> properties(OtlpConfig config) {
-        var properties = new HashMap<>(Map.of("otel.exporter.otlp.protocol", "http/protobuf"));
-        if (!config.openTelemetry().getOrDefault("OTEL_RESOURCE_ATTRIBUTES", "").contains("service.name=")) {
-            properties.put("otel.service.name", "berth");
-        }
-        for (var signal : OtlpConfig.SIGNALS) {
-            if (!config.hasEndpoint(signal)) {
-                properties.put("otel.%s.exporter".formatted(signal.toLowerCase(Locale.ROOT)), "none");
-            }
-        }
-        config.openTelemetry()
-                .forEach((name, value) ->
-                        properties.put(name.toLowerCase(Locale.ROOT).replace('_', '.'), value));
-        return properties;
     }
 
     /// Sends what is left, for [#LAST_EXPORTS] at most.

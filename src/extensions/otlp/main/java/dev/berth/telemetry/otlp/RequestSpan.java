@@ -78,7 +78,7 @@ final class RequestSpan implements RequestTrace {
         spans.forEach(request -> builder.addLink(request.span.getSpanContext()));
         var begun = SpanStep.begin(builder, parent.whole.context(), whole.tracer());
         for (var request : spans) {
-            request.leaveQueue();
+            request.leaveQueue().ifPresent(Span::end);
             if (request != parent) {
                 request.span.addLink(begun.span().getSpanContext());
             }
@@ -90,21 +90,17 @@ final class RequestSpan implements RequestTrace {
         return span.getSpanContext().isSampled();
     }
 
-    private void leaveQueue() {
-        var waiting = queue.getAndSet(null);
-        if (waiting != null) {
-            waiting.end();
-        }
+    private Optional<Span> leaveQueue() {
+        return Optional.ofNullable(queue.getAndSet(null));
     }
 
     @Override
     public void end(String route, int status, Optional<String> error) {
-        var waiting = queue.getAndSet(null);
-        if (waiting != null) {
+        leaveQueue().ifPresent(waiting -> {
             waiting.setStatus(StatusCode.ERROR);
             error.ifPresent(type -> waiting.setAttribute("error.type", type));
             waiting.end();
-        }
+        });
         span.updateName(method + " " + route);
         span.setAttribute("http.route", route);
         span.setAttribute("http.response.status_code", status);
