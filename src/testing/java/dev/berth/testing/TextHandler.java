@@ -58,15 +58,36 @@ public class TextHandler implements InferenceHandler<Object, String, String> {
         };
     }
 
-    /// What a test does in a hook, with its records or predictions.
-    public interface Deed {
-        void in(String hook, List<String> lines) throws Throwable;
+    /// A handler whose answer is what a test makes of a request, as it is.
+    public static TextHandler answering(Reader reader) {
+        return new TextHandler() {
+            @Override
+            public List<String> inputFn(InvocationRequest request) throws IOException {
+                return reader.read(request);
+            }
+
+            @Override
+            public List<String> predictFn(List<String> records, Object model) {
+                return records;
+            }
+        };
     }
 
-    /// A handler in whose `inputFn`, `predictFn` and `outputFn` something is done first. What that throws the
+    /// What a test does in a hook, with its records or predictions.
+    public interface Deed {
+        void with(List<String> lines) throws Throwable;
+    }
+
+    /// A handler in one of whose hooks something is done first, with nothing in `modelFn`. What that throws the
     /// hook throws.
-    public static TextHandler doing(Deed deed) {
+    public static TextHandler before(String before, Deed deed) {
         return new TextHandler() {
+            @Override
+            public Object modelFn(ModelContext context) throws Exception {
+                enter("modelFn", List.of());
+                return super.modelFn(context);
+            }
+
             @Override
             public List<String> inputFn(InvocationRequest request) throws IOException {
                 var records = super.inputFn(request);
@@ -88,7 +109,9 @@ public class TextHandler implements InferenceHandler<Object, String, String> {
 
             private void enter(String hook, List<String> lines) {
                 try {
-                    deed.in(hook, lines);
+                    if (hook.equals(before)) {
+                        deed.with(lines);
+                    }
                 } catch (Throwable e) {
                     TextHandler.<RuntimeException>sneak(e);
                 }

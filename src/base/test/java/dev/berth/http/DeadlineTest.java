@@ -4,14 +4,13 @@ import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.testing.Gate;
 import dev.berth.testing.HookProbe;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.io.IOException;
+import java.io.OutputStream;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -63,15 +62,10 @@ class DeadlineTest {
     @Test
     @Tag("slow")
     void aHookThatReadsALargeUploadAsAStreamIsLeftAtTheDeadlineWhenItStalls() throws Exception {
-        var handler = new TextHandler() {
-            @Override
-            public List<String> inputFn(InvocationRequest request) throws IOException {
-                while (request.body().read(new byte[1 << 16]) >= 0) {
-                    // Until the end.
-                }
-                return List.of("read");
-            }
-        };
+        var handler = TextHandler.reading(request -> {
+            request.body().transferTo(OutputStream.nullOutputStream());
+            return List.of("read");
+        });
         try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=2");
                 var connection = new RawConnection(server.port())) {
             connection
@@ -97,11 +91,7 @@ class DeadlineTest {
     @Test
     void aDeadlineBetweenPredictFnAndTheAnswerIsKeptForEveryCaller() throws Exception {
         var gate = new Gate(1);
-        var handler = TextHandler.doing((hook, _) -> {
-            if (hook.equals("outputFn")) {
-                gate.pass();
-            }
-        });
+        var handler = TextHandler.before("outputFn", _ -> gate.pass());
         try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1")) {
             var callers =
                     Stream.generate(() -> server.invokeAsync("a")).limit(40).toList();
@@ -119,11 +109,9 @@ class DeadlineTest {
         HookProbe.reset();
         HookProbe.hold();
         var predicted = new CopyOnWriteArrayList<String>();
-        var handler = TextHandler.doing((hook, lines) -> {
-            if (hook.equals("predictFn")) {
-                predicted.addAll(lines);
-                HookProbe.waitForLock();
-            }
+        var handler = TextHandler.before("predictFn", lines -> {
+            predicted.addAll(lines);
+            HookProbe.waitForLock();
         });
         try (var server = TestServer.with(handler)
                 .start(
@@ -148,19 +136,10 @@ class DeadlineTest {
     void aCallerWhoseHookNeverRanIsToldThatItWaited() throws Exception {
         var gate = new Gate(1);
         var arrived = new AtomicInteger();
-        var handler = TextHandler.doing((hook, _) -> {
-            if (hook.equals("inputFn")) {
-                arrived.incrementAndGet();
-                // Its time may be over, and its thread is not free before it has passed.
-                for (boolean passed = false; !passed; ) {
-                    try {
-                        gate.pass();
-                        passed = true;
-                    } catch (InterruptedException _) {
-                        // It tries again.
-                    }
-                }
-            }
+        var handler = TextHandler.before("inputFn", _ -> {
+            arrived.incrementAndGet();
+            // Its time may be over, and its thread is not free before it has passed.
+            gate.passWhateverInterrupts();
         });
         try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=3")) {
             var busy = TestServer.hang(32, arrived::get, () -> server.invokeAsync("a"));

@@ -32,8 +32,8 @@ class FailuresTest {
 
     /// Fails in one hook on what is poison.
     private static TextHandler failing(String failing, Throwable failure) {
-        return TextHandler.doing((hook, lines) -> {
-            if (hook.equals(failing) && lines.stream().anyMatch("poison"::equalsIgnoreCase)) {
+        return TextHandler.before(failing, lines -> {
+            if (lines.stream().anyMatch("poison"::equalsIgnoreCase)) {
                 throw failure;
             }
         });

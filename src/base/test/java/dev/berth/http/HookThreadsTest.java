@@ -4,9 +4,9 @@ import static dev.berth.testing.TestServer.assertAll;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.memory.RequestMemory;
+import dev.berth.testing.Gate;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -20,18 +20,18 @@ import org.junit.jupiter.api.Timeout;
 class HookThreadsTest {
 
     private final AtomicInteger entered = new AtomicInteger();
-    private final CountDownLatch end = new CountDownLatch(1);
+    private final Gate end = new Gate(1);
     private TestServer server;
 
     @BeforeEach
     void start() throws Exception {
-        var handler = TextHandler.doing((hook, lines) -> {
-            if (hook.equals("inputFn") && lines.getFirst().startsWith("wait")) {
+        var handler = TextHandler.before("inputFn", lines -> {
+            if (lines.getFirst().startsWith("wait")) {
                 entered.incrementAndGet();
                 if (lines.getFirst().startsWith("wait for memory")) {
                     RequestMemory.waiting();
                 }
-                end.await();
+                end.pass();
             }
         });
         server = TestServer.with(handler).start();
@@ -39,7 +39,7 @@ class HookThreadsTest {
 
     @AfterEach
     void stop() throws Exception {
-        end.countDown();
+        end.open();
         server.close();
     }
 
@@ -48,7 +48,7 @@ class HookThreadsTest {
         var large = "wait" + " ".repeat(300 << 10);
         var all = TestServer.hang(32, entered::get, () -> server.invokeAsync(large));
         assertThat(server.invoke("small").body()).isEqualTo("SMALL");
-        end.countDown();
+        end.open();
         assertAll(all, 200);
     }
 
@@ -56,7 +56,7 @@ class HookThreadsTest {
     void hooksThatWaitForMemoryLetOthersRun() throws Exception {
         var all = TestServer.hang(100, entered::get, () -> server.invokeAsync("wait for memory"));
         assertThat(server.invoke("small").body()).isEqualTo("SMALL");
-        end.countDown();
+        end.open();
         assertAll(all, 200);
     }
 }

@@ -12,10 +12,10 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,42 +24,47 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class InvocationsTest {
 
+    private static TestServer server;
+
+    @BeforeAll
+    static void start() throws Exception {
+        server = TestServer.with(new TextHandler()).start();
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
+    }
+
     @Test
     @Tag("INV-01")
     void aValidBodyIsAnsweredWithItsContentType() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start()) {
-            var response = server.invoke("a\nb", "Accept", "text/plain");
-            assertThat(response.statusCode()).isEqualTo(200);
-            assertThat(response.body()).isEqualTo("A\nB");
-            assertThat(response.headers().firstValue("Content-Type")).contains("text/plain");
-        }
+        var response = server.invoke("a\nb", "Accept", "text/plain");
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.body()).isEqualTo("A\nB");
+        assertThat(response.headers().firstValue("Content-Type")).contains("text/plain");
     }
 
     @ParameterizedTest
     @CsvSource({"GET,/invocations,POST", "PUT,/inferences,POST", "DELETE,/metrics,GET", "PUT,/ping,'GET, POST'"})
     @Tag("INV-02")
     void anotherMethodIs405AndAllowSaysWhich(String method, String path, String allow) throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start()) {
-            var response = server.send(HttpRequest.newBuilder(server.uri(path))
-                    .method(method, BodyPublishers.noBody())
-                    .build());
-            assertThat(response.statusCode()).isEqualTo(405);
-            assertThat(response.headers().firstValue("Allow")).contains(allow);
-            assertThat(response.body()).contains(path).contains(allow);
-        }
+        var response = server.send(HttpRequest.newBuilder(server.uri(path))
+                .method(method, BodyPublishers.noBody())
+                .build());
+        assertThat(response.statusCode()).isEqualTo(405);
+        assertThat(response.headers().firstValue("Allow")).contains(allow);
+        assertThat(response.body()).contains(path).contains(allow);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"/nope", "/invocations/x", "/invocations/", "/ping/", "/models", "/%2e%2e/etc/passwd"})
     @Tag("INV-03")
     void anUnknownPathIs404WithShortJson(String path) throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start()) {
-            var response = server.get(path);
-            assertThat(response.statusCode()).isIn(400, 404);
-            assertThat(response.headers().firstValue("Content-Type").orElseThrow())
-                    .startsWith("application/json");
-            assertThat(response.body()).startsWith("{\"message\":").hasSizeLessThan(500);
-        }
+        var response = server.get(path);
+        assertThat(response.statusCode()).isIn(400, 404);
+        assertThat(response.headers().firstValue("Content-Type").orElseThrow()).startsWith("application/json");
+        assertThat(response.body()).startsWith("{\"message\":").hasSizeLessThan(500);
     }
 
     @ParameterizedTest
@@ -76,19 +81,16 @@ class InvocationsTest {
     })
     @Tag("INV-03")
     void anUnknownPathIsToldTheNearestOneOnly(String path, String nearest) throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start()) {
-            assertThat(server.get(path).body())
-                    .startsWith("{\"message\":\"\\\"%s\\\": no such path%s\""
-                            .formatted(path, nearest == null ? "" : "; did you mean %s?".formatted(nearest)));
-        }
+        assertThat(server.get(path).body())
+                .startsWith("{\"message\":\"\\\"%s\\\": no such path%s\""
+                        .formatted(path, nearest == null ? "" : "; did you mean %s?".formatted(nearest)));
     }
 
     @Test
     @Tag("INV-04")
     @Tag("INV-05")
     void unknownHeadersAreIgnoredAndNamesMayHaveAnyCase() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start();
-                var connection = new RawConnection(server.port())) {
+        try (var connection = new RawConnection(server.port())) {
             connection.send("""
           POST /invocations HTTP/1.1\r
           host: x\r
@@ -110,8 +112,8 @@ class InvocationsTest {
     @Tag("INV-12")
     void aModelSlowerThanTheLimitIs504AndServesTheNext() throws Exception {
         var gate = new Gate(1);
-        var handler = TextHandler.doing((hook, lines) -> {
-            if (hook.equals("predictFn") && lines.contains("slow")) {
+        var handler = TextHandler.before("predictFn", lines -> {
+            if (lines.contains("slow")) {
                 gate.pass();
             }
         });
@@ -131,10 +133,7 @@ class InvocationsTest {
                 .start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_QUEUE_CAPACITY=4")) {
             var running = server.invokeAsync("a");
             gate.awaitArrival();
-            var others = new ArrayList<CompletableFuture<HttpResponse<String>>>();
-            for (int i = 0; i < 8; i++) {
-                others.add(server.invokeAsync("a"));
-            }
+            var others = Stream.generate(() -> server.invokeAsync("a")).limit(8).toList();
             await().until(() ->
                     others.stream().filter(CompletableFuture::isDone).count() == 4);
             var refused = others.stream()
@@ -176,8 +175,7 @@ class InvocationsTest {
     @Test
     @Tag("INV-14")
     void aThousandPostsGoOverOneConnection() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start();
-                var connection = new RawConnection(server.port())) {
+        try (var connection = new RawConnection(server.port())) {
             for (int i = 0; i < 1000; i++) {
                 connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
                 assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
@@ -187,8 +185,7 @@ class InvocationsTest {
 
     @Test
     void requestsThatAreSentTogetherAreAnsweredInTurn() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start();
-                var connection = new RawConnection(server.port())) {
+        try (var connection = new RawConnection(server.port())) {
             connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na".repeat(20));
             for (int i = 0; i < 20; i++) {
                 assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
@@ -199,8 +196,7 @@ class InvocationsTest {
     @Test
     @Tag("INV-15")
     void expectContinueIsAnsweredFirst() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start();
-                var connection = new RawConnection(server.port())) {
+        try (var connection = new RawConnection(server.port())) {
             connection.send(
                     "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n");
             assertThat(connection.readResponse()).startsWith("HTTP/1.1 100");
@@ -221,8 +217,7 @@ class InvocationsTest {
                 "PUT /invocations HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n"
             })
     void whatIsNoHttpIsRefusedWithTheSameErrorBody(String request) throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start();
-                var connection = new RawConnection(server.port())) {
+        try (var connection = new RawConnection(server.port())) {
             var response = connection.send(request).readResponse();
             assertThat(response).matches("(?s)HTTP/1.1 (4\\d\\d|505).*");
             assertThat(response)
@@ -233,8 +228,7 @@ class InvocationsTest {
 
     @Test
     void headersThatAreTooLargeAre431() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start();
-                var connection = new RawConnection(server.port())) {
+        try (var connection = new RawConnection(server.port())) {
             var response = connection
                     .send("GET /ping HTTP/1.1\r\nHost: x\r\nX-Long: " + "x".repeat(100_000) + "\r\n\r\n")
                     .readResponse();
@@ -246,11 +240,9 @@ class InvocationsTest {
     /// clients then lose the answer.
     @Test
     void headersThatAreMuchTooLargeAreAnsweredToo() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start()) {
-            for (int i = 0; i < 300; i++) {
-                var response = server.invoke("a", "X-Long", "a".repeat(31_000), "X-Longer", "b".repeat(31_000));
-                assertStatus(response, 431, "\"code\":431");
-            }
+        for (int i = 0; i < 300; i++) {
+            var response = server.invoke("a", "X-Long", "a".repeat(31_000), "X-Longer", "b".repeat(31_000));
+            assertStatus(response, 431, "\"code\":431");
         }
     }
 }

@@ -29,8 +29,8 @@ class OutOfMemoryTest {
 
     /// Asks for more than there can be, in one hook.
     private static TextHandler greedy(String greedy) {
-        return TextHandler.doing((hook, lines) -> {
-            if (hook.equals(greedy) && lines.stream().anyMatch("greedy"::equalsIgnoreCase)) {
+        return TextHandler.before(greedy, lines -> {
+            if (lines.stream().anyMatch("greedy"::equalsIgnoreCase)) {
                 var heap = new long[20][];
                 for (int i = 0; i < heap.length; i++) {
                     heap[i] = new long[1 << 30];
@@ -87,10 +87,8 @@ class OutOfMemoryTest {
 
     @Test
     void anErrorThatAHookMakesItselfIsItsRequestsAlone() throws Exception {
-        var handler = TextHandler.doing((hook, _) -> {
-            if (hook.equals("predictFn")) {
-                throw new OutOfMemoryError("no room in the cache");
-            }
+        var handler = TextHandler.before("predictFn", _ -> {
+            throw new OutOfMemoryError("no room in the cache");
         });
         try (var server = TestServer.with(handler).start()) {
             assertThat(server.invoke("a").statusCode()).isEqualTo(507);

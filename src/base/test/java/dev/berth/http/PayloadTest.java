@@ -4,14 +4,13 @@ import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.ByteArrayInputStream;
-import java.io.IOException;
+import java.io.OutputStream;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.util.Arrays;
 import java.util.List;
@@ -25,17 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PayloadTest {
 
     /// Answers how many bytes it got, read as a stream.
-    private static final TextHandler COUNTING = new TextHandler() {
-        @Override
-        public List<String> inputFn(InvocationRequest request) throws IOException {
-            long count = 0;
-            var buffer = new byte[8192];
-            for (int n; (n = request.body().read(buffer)) >= 0; ) {
-                count += n;
-            }
-            return List.of(String.valueOf(count));
-        }
-    };
+    private static final TextHandler COUNTING =
+            TextHandler.reading(request -> List.of("" + request.body().transferTo(OutputStream.nullOutputStream())));
 
     @ParameterizedTest
     @ValueSource(ints = {6_291_456, 25_000_000, 25 << 20})

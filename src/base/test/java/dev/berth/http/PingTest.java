@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
-import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.ModelUnusableException;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
@@ -15,12 +13,11 @@ import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,7 +35,7 @@ class PingTest {
     void aReadyModelIsAnsweredWith200AndAnEmptyBody() throws Exception {
         try (var server = TestServer.sample().start()) {
             var post = HttpRequest.newBuilder(server.uri("/ping")).POST(HttpRequest.BodyPublishers.noBody());
-            for (var response : List.of(ping(server), server.send(post.build()))) {
+            for (var response : List.of(server.get("/ping"), server.send(post.build()))) {
                 assertThat(response.statusCode()).isEqualTo(200);
                 assertThat(response.body()).isEmpty();
             }
@@ -49,21 +46,15 @@ class PingTest {
     @Tag("PING-04")
     void whileTheModelLoadsItIs503AndSoAreInvocations() throws Exception {
         var gate = new Gate(1);
-        var handler = new TextHandler() {
-            @Override
-            public Object modelFn(ModelContext context) throws Exception {
-                gate.pass();
-                return this;
-            }
-        };
-        try (var server = TestServer.with(handler).startWithoutWaiting()) {
+        try (var server =
+                TestServer.with(TextHandler.before("modelFn", _ -> gate.pass())).startWithoutWaiting()) {
             gate.awaitArrival();
-            assertThat(ping(server).statusCode()).isEqualTo(503);
+            assertThat(server.get("/ping").statusCode()).isEqualTo(503);
             var invocation = server.invoke("a");
             assertStatus(invocation, 503, "loading");
             gate.open();
             server.server().awaitReady();
-            assertThat(ping(server).statusCode()).isEqualTo(200);
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
         }
     }
 
@@ -72,14 +63,11 @@ class PingTest {
     void aServerWhoseWorkersAreAllBusyIsHealthy() throws Exception {
         var gate = new Gate(2);
         try (var server = TestServer.with(new GatedHandler(gate)).start("SAGEMAKER_MODEL_SERVER_WORKERS=2")) {
-            var busy = new ArrayList<CompletableFuture<?>>();
-            for (int i = 0; i < 20; i++) {
-                busy.add(server.invokeAsync("a"));
-            }
+            var busy = Stream.generate(() -> server.invokeAsync("a")).limit(20).toList();
             gate.awaitArrival();
             // Delayed by them, it would be answered never.
             for (int i = 0; i < 20; i++) {
-                assertThat(ping(server).statusCode()).isEqualTo(200);
+                assertThat(server.get("/ping").statusCode()).isEqualTo(200);
             }
             gate.open();
             busy.forEach(CompletableFuture::join);
@@ -90,20 +78,13 @@ class PingTest {
     @Tag("PING-06")
     void hooksThatComputeWithoutEndOnEveryRequestThreadDoNotDelayIt() throws Exception {
         var stop = new AtomicBoolean();
-        var handler = new TextHandler() {
-            @Override
-            public List<String> inputFn(InvocationRequest request) {
-                while (!stop.get()) {
-                    Thread.onSpinWait();
-                }
-                return List.of("a");
+        var handler = TextHandler.before("inputFn", _ -> {
+            while (!stop.get()) {
+                Thread.onSpinWait();
             }
-        };
+        });
         try (var server = TestServer.with(handler).start()) {
-            var busy = new ArrayList<CompletableFuture<?>>();
-            for (int i = 0; i < 100; i++) {
-                busy.add(server.invokeAsync("a"));
-            }
+            var busy = Stream.generate(() -> server.invokeAsync("a")).limit(100).toList();
             try {
                 // Any time will do here: delayed, it would be answered never.
                 for (int i = 0; i < 20; i++) {
@@ -123,7 +104,7 @@ class PingTest {
         try (var server = TestServer.with(new TextHandler()).start();
                 var log = new CapturedLog()) {
             for (int i = 0; i < 100; i++) {
-                assertThat(ping(server).statusCode()).isEqualTo(200);
+                assertThat(server.get("/ping").statusCode()).isEqualTo(200);
             }
             assertThat(log.events()).noneMatch(event -> event.getLevel().isGreaterOrEqual(Level.INFO));
         }
@@ -133,11 +114,11 @@ class PingTest {
     @Tag("PING-09")
     void whenTheLastWorkerIsLostItIs503ForGood() throws Exception {
         var gate = new Gate(1);
-        var handler = TextHandler.doing((hook, lines) -> {
-            if (hook.equals("predictFn") && lines.contains("last")) {
+        var handler = TextHandler.before("predictFn", lines -> {
+            if (lines.contains("last")) {
                 gate.pass();
             }
-            if (hook.equals("predictFn") && !lines.contains("fine")) {
+            if (!lines.contains("fine")) {
                 throw new ModelUnusableException("the device is gone");
             }
         });
@@ -145,7 +126,7 @@ class PingTest {
                 TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=2", "BERTH_MAX_BATCH_SIZE=1")) {
             assertStatus(server.invoke("first"), 500, "the device is gone");
             server.awaitMetrics("berth_workers{model=\"model\"} 1.0");
-            assertThat(ping(server).statusCode()).isEqualTo(200);
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
             assertThat(server.invoke("fine").body()).isEqualTo("FINE");
             var last = server.invokeAsync("last");
             gate.awaitArrival();
@@ -154,7 +135,8 @@ class PingTest {
             gate.open();
             assertStatus(last.join(), 500, "the device is gone");
             assertStatus(waiting.join(), 503, "lost its last worker");
-            await().untilAsserted(() -> assertThat(ping(server).statusCode()).isEqualTo(503));
+            await().untilAsserted(
+                            () -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
             assertStatus(server.invoke("fine"), 503, "no worker that can predict");
         }
     }
@@ -170,7 +152,7 @@ class PingTest {
                     connection.send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n");
                 }
             }
-            assertThat(ping(server).statusCode()).isEqualTo(200);
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
             assertThat(log.events()).noneMatch(event -> event.getLevel().isGreaterOrEqual(Level.WARN));
         }
     }
@@ -188,9 +170,5 @@ class PingTest {
                 assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").doesNotContain("Connection: close");
             }
         }
-    }
-
-    private static HttpResponse<String> ping(TestServer server) throws Exception {
-        return server.get("/ping");
     }
 }

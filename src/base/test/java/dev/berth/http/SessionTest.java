@@ -200,7 +200,7 @@ class SessionTest {
             @Override
             public List<String> predictFn(List<String> records, Object model) throws Exception {
                 if (records.contains("slow")) {
-                    passWhateverInterrupts(gate);
+                    gate.passWhateverInterrupts();
                 }
                 return super.predictFn(records, model);
             }
@@ -327,17 +327,6 @@ class SessionTest {
                     .POST(HttpRequest.BodyPublishers.ofString("x"))
                     .build();
             assertThat(server.send(request).body()).isEqualTo("/INVOCATIONS?A=B%20C");
-        }
-    }
-
-    private static void passWhateverInterrupts(Gate gate) {
-        while (true) {
-            try {
-                gate.pass();
-                return;
-            } catch (InterruptedException _) {
-                // As native code would.
-            }
         }
     }
 

@@ -6,12 +6,12 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import dev.berth.testing.CapturedLog;
+import dev.berth.testing.Gate;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,26 +23,16 @@ import org.junit.jupiter.api.Timeout;
 class StuckHooksTest {
 
     private final AtomicInteger wedged = new AtomicInteger();
-    private final CountDownLatch end = new CountDownLatch(1);
+    private final Gate end = new Gate(1);
 
     /// Waits in one hook, whoever interrupts, where the body says `wedge`.
     private TextHandler wedging(String wedging) {
-        return TextHandler.doing((hook, lines) -> {
-            if (hook.equals(wedging) && lines.contains("wedge")) {
+        return TextHandler.before(wedging, lines -> {
+            if (lines.contains("wedge")) {
                 wedged.incrementAndGet();
-                awaitAlways();
+                end.passWhateverInterrupts();
             }
         });
-    }
-
-    private void awaitAlways() {
-        while (end.getCount() > 0) {
-            try {
-                end.await();
-            } catch (InterruptedException _) {
-                // As `while (true) {}` would.
-            }
-        }
     }
 
     @Test
@@ -63,9 +53,9 @@ class StuckHooksTest {
                             .filter(event -> event.getFormattedMessage().startsWith("predictFn is stuck")))
                     .hasSize(2)
                     .allSatisfy(event -> assertThat(ThrowableProxyUtil.asString(event.getThrowableProxy()))
-                            .contains("StuckHooksTest.awaitAlways"));
+                            .contains("Gate.passWhateverInterrupts"));
 
-            end.countDown();
+            end.open();
             await().untilAsserted(
                             () -> assertThat(server.get("/ping").statusCode()).isEqualTo(200));
             assertServes(server);
@@ -88,7 +78,7 @@ class StuckHooksTest {
             await().untilAsserted(
                             () -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
 
-            end.countDown();
+            end.open();
             await().untilAsserted(
                             () -> assertThat(server.get("/ping").statusCode()).isEqualTo(200));
             assertServes(server);

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
-import dev.berth.hooks.ModelContext;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
 import dev.berth.testing.RawConnection;
@@ -83,14 +82,8 @@ class UnreadBodyTest {
     void soIsOneWhoseModelIsNotReadyAndOneWhomAFullQueueRefuses() throws Exception {
         var loading = new Gate(1);
         var predicting = new Gate(1);
-        var handler = new TextHandler() {
-            @Override
-            public Object modelFn(ModelContext context) throws Exception {
-                loading.pass();
-                return this;
-            }
-        };
-        try (var unready = TestServer.with(handler).startWithoutWaiting();
+        try (var unready = TestServer.with(TextHandler.before("modelFn", _ -> loading.pass()))
+                        .startWithoutWaiting();
                 var full = TestServer.with(new GatedHandler(predicting))
                         .start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_QUEUE_CAPACITY=1");
                 var running = new RawConnection(full.port()).send(UnreadBodies.head(ASK, 1) + "a")) {

@@ -2,7 +2,6 @@ package dev.berth.http.connections;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.hooks.ModelContext;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.util.concurrent.CountDownLatch;
@@ -60,14 +59,8 @@ class PaceTest {
     @Tag("INV-13")
     void whoeverComesAgainAtOnceIsAnsweredEachTime() throws Exception {
         var loading = new CountDownLatch(1);
-        var handler = new TextHandler() {
-            @Override
-            public Object modelFn(ModelContext context) throws Exception {
-                loading.await();
-                return super.modelFn(context);
-            }
-        };
-        try (var server = TestServer.with(handler).startWithoutWaiting()) {
+        try (var server = TestServer.with(TextHandler.before("modelFn", _ -> loading.await()))
+                .startWithoutWaiting()) {
             for (int i = 0; i < 100; i++) {
                 var response = server.invoke("a");
                 assertThat(response.statusCode()).isEqualTo(503);

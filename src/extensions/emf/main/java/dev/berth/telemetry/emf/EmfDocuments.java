@@ -71,8 +71,7 @@ public final class EmfDocuments {
                 var labels = point.getLabels();
                 if (labels.stream().allMatch(label -> LABELS.contains(label.getName()))) {
                     value(name + labels, point)
-                            .ifPresent(value -> byLabels
-                                    .computeIfAbsent(labels, _ -> new LinkedHashMap<>())
+                            .ifPresent(value -> byLabels.computeIfAbsent(labels, _ -> new LinkedHashMap<>())
                                     .put(snapshot instanceof CounterSnapshot ? name + "_total" : name, value));
                 }
             }
@@ -103,8 +102,7 @@ public final class EmfDocuments {
             double more = more(key + i, (double) buckets.getCount(i));
             if (more > 0) {
                 // What is beyond the last bound counts as that.
-                counts.merge(
-                        buckets.getUpperBound(Math.min(i, Math.max(0, buckets.size() - 2))), more, Double::sum);
+                counts.merge(buckets.getUpperBound(Math.min(i, Math.max(0, buckets.size() - 2))), more, Double::sum);
             }
         }
         double sum = more(key + "sum", point.getSum());

@@ -38,8 +38,8 @@ public final class OtlpConfig implements SettingGroup {
 
     private static Map<String, String> variables(ServerConfig config) {
         return config.platform().environment().entrySet().stream()
-                .filter(variable ->
-                        variable.getKey().startsWith("OTEL_") && !variable.getValue().isBlank())
+                .filter(variable -> variable.getKey().startsWith("OTEL_")
+                        && !variable.getValue().isBlank())
                 .collect(Collectors.toUnmodifiableMap(
                         Map.Entry::getKey, variable -> variable.getValue().strip()));
     }
@@ -50,8 +50,7 @@ public final class OtlpConfig implements SettingGroup {
         var variables = variables(config);
         var unsent = List.of("TRACES", "METRICS", "LOGS").stream()
                 .filter(signal -> config.find(ENDPOINT).isEmpty()
-                        && !variables.containsKey(
-                                "OTEL_EXPORTER_OTLP_%s_ENDPOINT".formatted(signal)))
+                        && !variables.containsKey("OTEL_EXPORTER_OTLP_%s_ENDPOINT".formatted(signal)))
                 .toList();
         if (unsent.size() == 3 || "true".equalsIgnoreCase(variables.get("OTEL_SDK_DISABLED"))) {
             return Map.of();
