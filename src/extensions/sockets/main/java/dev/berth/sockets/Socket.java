@@ -5,6 +5,7 @@ import dev.berth.config.HttpConfig;
 import dev.berth.config.ServingConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.error.Unsaid;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.Accept;
@@ -27,10 +28,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -40,16 +40,20 @@ import org.eclipse.jetty.util.thread.Scheduler;
 import org.eclipse.jetty.websocket.api.Callback;
 import org.eclipse.jetty.websocket.api.Session;
 import org.eclipse.jetty.websocket.api.StatusCode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// One WebSocket: each message is a request, and they are answered one after another.
 ///
-/// Jetty's threads gather a message and return. A virtual thread answers what has come, and ends
-/// when all is answered. So a socket without messages has no thread. While [#MOST_WAITING] messages
+/// Jetty's threads gather a message and return. A virtual thread answers it, after those that came
+/// before it. So a socket without messages has no thread. While [#MOST_WAITING] messages
 /// wait, no more are read.
 ///
 /// A part of an answer is a frame, and an empty frame follows the last one. AWS documents no such
 /// end; this one is Berth's own. A whole answer is one frame.
 public final class Socket implements Session.Listener {
+
+    private static final Logger log = LoggerFactory.getLogger(Socket.class);
 
     static final String PATH = "/invocations-bidirectional-stream";
 
@@ -101,17 +105,19 @@ public final class Socket implements Session.Listener {
     private OpenConnection.Call call;
 
     // Guarded by this.
-    private final Deque<Message> waiting = new ArrayDeque<>();
+    private int waiting;
     private long waitingBytes;
-    private boolean answering;
     private boolean paused;
+
+    /// What has come last, and all before it, are answered.
+    private CompletableFuture<?> answered = CompletableFuture.completedFuture(null);
 
     /// What is being received; null where no message has begun.
     private Message arriving;
 
     /// A message, from its first frame until it is answered. What has arrived is guarded by the
     /// socket, until it is whole.
-    private final class Message implements AutoCloseable {
+    private final class Message {
         private final boolean isText;
         private final RequestMemory taken = terms.memory.get();
         private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(0);
@@ -128,8 +134,7 @@ public final class Socket implements Session.Listener {
             bytes.writeBytes(BufferUtil.toArray(more));
         }
 
-        @Override
-        public void close() {
+        private void close() {
             limit.cancel();
             taken.close();
         }
@@ -198,15 +203,16 @@ public final class Socket implements Session.Listener {
         }
         arriving.add(payload);
         if (isLast) {
-            arriving.limit.cancel();
-            arriving.deadline = Deadline.in(timeout, clock);
-            waiting.add(arriving);
-            waitingBytes += arriving.bytes.size();
+            var message = arriving;
             arriving = null;
-            if (!answering) {
-                answering = true;
-                Thread.ofVirtual().name("berth-socket").start(this::answerAll);
-            }
+            message.limit.cancel();
+            message.deadline = Deadline.in(timeout, clock);
+            waiting++;
+            waitingBytes += message.bytes.size();
+            answered = answered.thenRunAsync(
+                            () -> answerInTurn(message),
+                            task -> Thread.ofVirtual().name("berth-socket").start(task))
+                    .handle((_, failure) -> ended(message, failure));
             paused = !hasRoom();
         }
         return !paused;
@@ -219,41 +225,40 @@ public final class Socket implements Session.Listener {
     }
 
     private boolean hasRoom() {
-        return waiting.size() < MOST_WAITING && waitingBytes < MOST_WAITING_BYTES;
+        return waiting < MOST_WAITING && waitingBytes < MOST_WAITING_BYTES;
     }
 
-    /// Runs on a virtual thread of its own, until nothing waits.
-    private void answerAll() {
-        for (var next = next(); next.isPresent(); next = next()) {
-            call = connection.begin();
-            try (var message = next.get()) {
-                if (!closed) {
-                    answer(message);
-                }
-            } catch (Throwable e) {
-                parts.metrics().caught(e);
-                refuse(StatusCode.SERVER_ERROR, "the server failed; its log says why");
-                throw e;
-            } finally {
-                call.end();
-            }
-        }
-    }
-
-    private Optional<Message> next() {
-        Optional<Message> next;
+    /// Runs on a virtual thread of the message's own, once those before it are answered.
+    private void answerInTurn(Message message) {
         boolean resume;
         synchronized (this) {
-            next = Optional.ofNullable(waiting.poll());
-            next.ifPresent(message -> waitingBytes -= message.bytes.size());
-            answering = next.isPresent();
+            waiting--;
+            waitingBytes -= message.bytes.size();
             resume = paused && hasRoom() && !closed;
             paused &= !resume;
         }
         if (resume) {
             session.demand();
         }
-        return next;
+        if (!closed) {
+            call = connection.begin();
+            try {
+                answer(message);
+            } finally {
+                call.end();
+            }
+        }
+    }
+
+    /// @param failure that is no answer's, such as that there was no memory for a thread; null for none
+    private Void ended(Message message, Throwable failure) {
+        message.close();
+        if (failure != null) {
+            parts.metrics().caught(failure.getCause());
+            log.error("a message of a socket could not be answered", Unsaid.of(failure.getCause()));
+            refuse(StatusCode.SERVER_ERROR, "the server failed; its log says why");
+        }
+        return null;
     }
 
     private void answer(Message message) {
@@ -407,8 +412,7 @@ public final class Socket implements Session.Listener {
         scheduler.schedule(session::disconnect, CLOSING_SECONDS, TimeUnit.SECONDS);
     }
 
-    /// Ends what the socket has; false: it has ended before. What waits ends with the thread that
-    /// answers.
+    /// Ends what the socket has; false: it has ended before. What waits ends in its turn.
     boolean end() {
         synchronized (this) {
             if (closed) {

@@ -92,7 +92,7 @@ public final class OtlpExport implements Exporter.Export {
                 .setSpanKind(SpanKind.SERVER)
                 .setAttribute("http.request.method", method)
                 .setAttribute("url.path", path);
-        return new RequestSpan(method, SpanStep.begin(builder, parent, tracer));
+        return new RequestSpan(method, builder, parent, tracer);
     }
 
     /// Sends what is left, for [#LAST_EXPORTS] at most.

@@ -3,7 +3,10 @@ package dev.berth.telemetry.otlp;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.telemetry.Step;
 import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanBuilder;
 import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -15,6 +18,31 @@ import java.util.concurrent.atomic.AtomicReference;
 /// links to it.
 final class RequestSpan implements RequestTrace {
 
+    /// A step as a span.
+    private record SpanStep(Tracer tracer, Span span, Context context) implements Step {
+
+        private static SpanStep begin(SpanBuilder builder, Context parent, Tracer tracer) {
+            var span = builder.setParent(parent).startSpan();
+            return new SpanStep(tracer, span, parent.with(span));
+        }
+
+        @Override
+        public SpanStep step(String name) {
+            return begin(tracer.spanBuilder(name), context, tracer);
+        }
+
+        @Override
+        public void failed(Throwable why) {
+            span.setStatus(StatusCode.ERROR)
+                    .setAttribute("error.type", why.getClass().getName());
+        }
+
+        @Override
+        public void close() {
+            span.end();
+        }
+    }
+
     private final String method;
     private final SpanStep whole;
     private final Span span;
@@ -22,9 +50,9 @@ final class RequestSpan implements RequestTrace {
     /// While its records wait.
     private final AtomicReference<Span> queue = new AtomicReference<>();
 
-    RequestSpan(String method, SpanStep whole) {
+    RequestSpan(String method, SpanBuilder builder, Context parent, Tracer tracer) {
         this.method = method;
-        this.whole = whole;
+        this.whole = SpanStep.begin(builder, parent, tracer);
         this.span = whole.span();
     }
 
