@@ -13,9 +13,6 @@ import java.util.regex.Pattern;
 ///   one
 public record Question(String name, String question, String context) {
 
-    private static final String FORMS =
-            "expected {\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …," + " \"parameters\": …}";
-
     /// A pair is one character to a pattern.
     private static final Pattern UNPAIRED = Pattern.compile("[\\ud800-\\udfff]");
 
@@ -29,8 +26,7 @@ public record Question(String name, String question, String context) {
         var name = input.name().equals("body") ? "" : input.name();
         var json = input.json();
         if (!json.isObject()) {
-            throw new BadInputException("%s: found %s, expected an object with question and context"
-                    .formatted(input.name(), Excerpt.of(json)));
+            throw Excerpt.bad(input.name(), json, "an object with question and context");
         }
         return new Question(name, text(json, name, "question"), text(json, name, "context"));
     }
@@ -41,7 +37,10 @@ public record Question(String name, String question, String context) {
     /// @param name what messages call the inputs of a body
     static JsonNode listed(JsonNode inputs, String name) {
         if (name.equals("body") && !inputs.isContainerNode()) {
-            throw new BadInputException("body: found %s, %s".formatted(Excerpt.of(inputs), FORMS));
+            throw Excerpt.bad(
+                    name,
+                    inputs,
+                    "{\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …, \"parameters\": …}");
         }
         var questions = inputs.path("question");
         if (!questions.isArray()) {
@@ -76,8 +75,7 @@ public record Question(String name, String question, String context) {
                             json::fieldNames))));
         }
         if (!value.isTextual()) {
-            throw new BadInputException(
-                    "%s: found %s, expected a text".formatted(field(name, field), Excerpt.of(value)));
+            throw Excerpt.bad(field(name, field), value, "a text");
         }
         return value.textValue();
     }

@@ -171,8 +171,8 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
     public List<Object> predictFn(List<TaskRecord<EncodedQuestion, Parameters>> records, SpanModel model) {
         var found = AnswerFinder.find(records, model);
         return IntStream.range(0, records.size())
-                .<Object>mapToObj(i ->
-                        records.get(i).input().windows().areAll() ? answer(records.get(i), found.get(i)) : found.get(i))
+                .<Object>mapToObj(
+                        i -> records.get(i).input().isWhole() ? answer(records.get(i), found.get(i)) : found.get(i))
                 .toList();
     }
 

@@ -58,7 +58,8 @@ final class QuestionEncoder {
         }
         RequestMemory.charge(ANSWER * input.parameters().spansOf(context.size()));
         int stride = stride(question, rows, context.size(), room);
-        return new EncodedQuestion(question, asked, context, Windows.over(context.size(), room, stride), template);
+        return new EncodedQuestion(
+                question, asked, context, EncodedQuestion.Windows.over(context.size(), room, stride), template);
     }
 
     /// The tokens that windows share: those of the pipeline, unless windows would hardly move on.

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Predicate;
+import java.util.stream.Gatherers;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -138,10 +139,15 @@ public final class RowModel {
 
     /// How many rows up to `length` tokens long go through one forward.
     public int rowsOfAForward(int length) {
-        if (!dynamic) {
-            return fitting(length, Integer.MAX_VALUE).batch;
+        if (dynamic) {
+            return oneByOne ? 1 : Math.max(1, MAX_TOKENS_OF_A_FORWARD / length);
         }
-        return oneByOne ? 1 : Math.max(1, MAX_TOKENS_OF_A_FORWARD / length);
+        int sequence = fitting(length, 1).sequence;
+        return files.stream()
+                .filter(file -> file.sequence == sequence)
+                .mapToInt(Loaded::batch)
+                .max()
+                .orElseThrow();
     }
 
     /// What is said of rows, as many of which go through a forward as may.
@@ -149,12 +155,10 @@ public final class RowModel {
     /// @param forward runs the model; for each row what it says of it
     public <A> List<A> inForwards(List<Row> rows, Function<List<Row>, List<A>> forward) {
         int longest = rows.stream().mapToInt(Row::size).max().orElse(1);
-        int most = rowsOfAForward(longest);
-        var answers = new ArrayList<A>(rows.size());
-        for (int from = 0; from < rows.size(); from += most) {
-            answers.addAll(forward.apply(rows.subList(from, Math.min(from + most, rows.size()))));
-        }
-        return answers;
+        return rows.stream()
+                .gather(Gatherers.windowFixed(rowsOfAForward(longest)))
+                .flatMap(some -> forward.apply(some).stream())
+                .toList();
     }
 
     /// Runs the model on at most [#rowsOfAForward] rows.
@@ -173,21 +177,14 @@ public final class RowModel {
         return new RowOutputs(answered, count, columns);
     }
 
-    /// The file of the shortest sequence that `length` fits, and among those of the smallest batch
-    /// that `rows` fit, else of the largest.
+    /// The file of the shortest sequence that `length` and `rows` fit, and among those of the smallest
+    /// batch.
     private Loaded fitting(int length, int rows) {
-        int sequence = files.stream()
-                .mapToInt(Loaded::sequence)
-                .filter(s -> s >= length)
+        return files.stream()
+                .filter(file -> file.sequence >= length && file.batch >= rows)
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException(
-                        "a row of %d tokens, and the longest shape takes %d".formatted(length, maxSequence())));
-        var candidates =
-                files.stream().filter(file -> file.sequence == sequence).toList();
-        return candidates.stream()
-                .filter(file -> file.batch >= rows)
-                .findFirst()
-                .orElseGet(candidates::getLast);
+                        "%d rows of %d tokens, and the longest shape takes %d".formatted(rows, length, maxSequence())));
     }
 
     /// One input of a forward: the rows, padded to `count` rows of `columns` tokens.
