@@ -184,11 +184,14 @@ public final class Fields {
     }
 
     /// A constant by its name in lower case.
-    public <E extends Enum<E>> E choice(String field, List<E> choices, E otherwise) {
-        var names = choices.stream()
+    public <E extends Enum<E>> E choice(String field, E otherwise) {
+        var type = otherwise.getDeclaringClass();
+        var names = Stream.of(type.getEnumConstants())
                 .map(choice -> choice.name().toLowerCase(Locale.ROOT))
                 .toList();
-        return word(field, names).map(name -> choices.get(names.indexOf(name))).orElse(otherwise);
+        return word(field, names)
+                .map(name -> Enum.valueOf(type, name.toUpperCase(Locale.ROOT)))
+                .orElse(otherwise);
     }
 
     public Optional<List<String>> texts(String field) {

@@ -24,6 +24,7 @@ import java.util.ServiceLoader;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -89,12 +90,7 @@ public final class Tokenizer implements AutoCloseable {
     }
 
     /// A native tokenizer, how it lays out rows, and how many [Tokenizer]s use it.
-    private record Shared(HuggingFaceTokenizer tokenizer, RowTemplate template, int users) {
-
-        Shared usedBy(int users) {
-            return new Shared(tokenizer, template, users);
-        }
-    }
+    private record Shared(HuggingFaceTokenizer tokenizer, RowTemplate template, AtomicInteger users) {}
 
     /// Those that are in use, by the digest of their files.
     private static final Map<String, Shared> SHARED = new ConcurrentHashMap<>();
@@ -153,8 +149,11 @@ public final class Tokenizer implements AutoCloseable {
 
     private static Tokenizer of(byte[] content, Optional<WordCutter.Opened> words, TokenizerFiles files) {
         var digest = HexFormat.of().formatHex(Sha256.of(content));
-        var shared =
-                SHARED.compute(digest, (_, known) -> known == null ? load(content) : known.usedBy(known.users + 1));
+        var shared = SHARED.compute(digest, (_, known) -> {
+            var loaded = known == null ? load(content) : known;
+            loaded.users.incrementAndGet();
+            return loaded;
+        });
         return new Tokenizer(digest, shared, words, files);
     }
 
@@ -206,7 +205,7 @@ public final class Tokenizer implements AutoCloseable {
             var tokenizer = HuggingFaceTokenizer.newInstance(
                     new ByteArrayInputStream(content), Map.of("truncation", "false", "padding", "false"));
             try {
-                return new Shared(tokenizer, RowTemplate.of(tokenizer), 1);
+                return new Shared(tokenizer, RowTemplate.of(tokenizer), new AtomicInteger());
             } catch (IOException | RuntimeException e) {
                 tokenizer.close();
                 throw e;
@@ -310,16 +309,11 @@ public final class Tokenizer implements AutoCloseable {
 
     /// Moves marks to the words before them, as `clean_up_tokenization` of `transformers`.
     public static String cleanedUp(String text) {
-        return text.replace(" .", ".")
-                .replace(" ?", "?")
-                .replace(" !", "!")
-                .replace(" ,", ",")
-                .replace(" ' ", "'")
-                .replace(" n't", "n't")
-                .replace(" 'm", "'m")
-                .replace(" 's", "'s")
-                .replace(" 've", "'ve")
-                .replace(" 're", "'re");
+        var cleaned = text;
+        for (var mark : List.of(" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're")) {
+            cleaned = cleaned.replace(mark, mark.strip());
+        }
+        return cleaned;
     }
 
     private Encoding row(List<Tokens> texts, Truncation truncation) {
@@ -434,8 +428,8 @@ public final class Tokenizer implements AutoCloseable {
         if (closed.compareAndSet(false, true)) {
             words.ifPresent(WordCutter.Opened::close);
             SHARED.compute(digest, (_, shared) -> {
-                if (shared.users > 1) {
-                    return shared.usedBy(shared.users - 1);
+                if (shared.users.decrementAndGet() > 0) {
+                    return shared;
                 }
                 shared.tokenizer.close();
                 return null;

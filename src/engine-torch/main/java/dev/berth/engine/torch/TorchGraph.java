@@ -223,14 +223,8 @@ final class TorchGraph implements EngineGraph {
         }
     }
 
+    /// A Neuron trace takes CPU tensors and moves them to its core itself.
     private static Device device(Accelerator accelerator) {
-        return switch (accelerator) {
-            case Accelerator.Gpu(int index) -> Device.gpu(index);
-            // A Neuron trace takes CPU tensors and moves them to its core itself.
-            case Accelerator.Cpu(int _, var _),
-                    Accelerator.Inf1(int _),
-                    Accelerator.Inf2(int _),
-                    Accelerator.Trn1(int _) -> Device.cpu();
-        };
+        return accelerator instanceof Accelerator.Gpu(int index) ? Device.gpu(index) : Device.cpu();
     }
 }

@@ -45,6 +45,9 @@ final class TorchNames {
     /// The statement after which nothing follows in the method.
     private static final Pattern RETURN = Pattern.compile("\n    return (\\{|\\w+\n)");
 
+    /// A text, which is a key where a value follows, or a bracket.
+    private static final Pattern PART_OF_DICT = Pattern.compile("\"([^\"]*)\"(: )?|[\\[({\\])}]");
+
     private static final Pattern END_OF_METHOD = Pattern.compile("\n {0,3}\\S");
 
     private TorchNames() {}
@@ -137,22 +140,18 @@ final class TorchNames {
     private static List<String> keysOf(String code, int from) {
         var keys = new TreeSet<String>();
         int depth = 1;
-        for (int i = from; i < code.length() && depth > 0; i++) {
-            switch (code.charAt(i)) {
+        var parts = PART_OF_DICT.matcher(code).region(from, code.length());
+        while (depth > 0 && parts.find()) {
+            switch (parts.group().charAt(0)) {
                 case '(', '[', '{' -> depth++;
                 case ')', ']', '}' -> depth--;
-                case '"' -> {
-                    int end = code.indexOf('"', i + 1);
-                    if (end < 0 || code.lastIndexOf('\\', end) > i) {
+                default -> {
+                    if (parts.group().contains("\\")) {
                         return List.of();
                     }
-                    if (depth == 1 && code.startsWith(": ", end + 1)) {
-                        keys.add(code.substring(i + 1, end));
+                    if (depth == 1 && parts.group(2) != null) {
+                        keys.add(parts.group(1));
                     }
-                    i = end;
-                }
-                default -> {
-                    // Part of a value.
                 }
             }
         }

@@ -1,7 +1,6 @@
 package dev.berth.handler.task;
 
 import java.util.Arrays;
-import java.util.List;
 
 /// What makes scores of a model's output: the pipelines' `function_to_apply`. Computed in float64
 /// and rounded once.
@@ -9,8 +8,6 @@ public enum ScoreFunction {
     NONE,
     SIGMOID,
     SOFTMAX;
-
-    public static final List<ScoreFunction> ALL = List.of(values());
 
     /// The pipelines' choice where `config.json` has no `problem_type`.
     public static ScoreFunction usual(int labels) {

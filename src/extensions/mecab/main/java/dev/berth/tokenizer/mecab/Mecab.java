@@ -5,10 +5,8 @@ import dev.berth.tokenizer.WordCutter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.regex.Pattern;
 
 /// Cuts a text into words before the tokenizer sees it, as transformers' BertJapaneseTokenizer
@@ -60,14 +58,6 @@ public final class Mecab implements WordCutter {
         return Pattern.compile(tokens.isEmpty() ? "(?!)" : String.join("|", tokens));
     }
 
-    private static Word word(NormalisedText text, int from, int to, boolean inLowerCase) {
-        var word = new String(text.codePoints(), from, to - from);
-        return new Word(
-                inLowerCase ? word.toLowerCase(Locale.ROOT) : word,
-                Arrays.copyOfRange(text.starts(), from, to),
-                Arrays.copyOfRange(text.ends(), from, to));
-    }
-
     private record Cut(
             MecabDictionary dictionary, MecabWords mecab, boolean lowercase, boolean normalize, Pattern specialTokens)
             implements Opened {
@@ -79,23 +69,23 @@ public final class Mecab implements WordCutter {
             int from = 0;
             int place = 0;
             while (matcher.find()) {
-                place = cut(text.substring(from, matcher.start()), place, words);
-                var token = NormalisedText.of(matcher.group(), place, false);
-                words.add(word(token, 0, token.codePoints().length, false));
-                place += token.codePoints().length;
+                place = cut(text.substring(from, matcher.start()), place, false, words);
+                place = cut(matcher.group(), place, true, words);
                 from = matcher.end();
             }
-            cut(text.substring(from), place, words);
+            cut(text.substring(from), place, false, words);
             return words;
         }
 
         /// @param place where the text begins, in code points
+        /// @param isSpecial whether it is a special token, which stays as it is
         /// @return where it ends
-        private int cut(String text, int place, List<Word> words) {
-            var normalised = NormalisedText.of(text, place, normalize);
-            var bounds = mecab.cut(normalised.codePoints());
+        private int cut(String text, int place, boolean isSpecial, List<Word> words) {
+            var normalised = NormalisedText.of(text, place, normalize && !isSpecial);
+            int size = normalised.codePoints().length;
+            var bounds = isSpecial ? new int[] {0, size} : mecab.cut(normalised.codePoints());
             for (int i = 0; i < bounds.length; i += 2) {
-                words.add(word(normalised, bounds[i], bounds[i + 1], lowercase));
+                words.add(normalised.word(bounds[i], bounds[i + 1], lowercase && !isSpecial));
             }
             return place + text.codePointCount(0, text.length());
         }

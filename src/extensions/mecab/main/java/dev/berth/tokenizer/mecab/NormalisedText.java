@@ -1,6 +1,9 @@
 package dev.berth.tokenizer.mecab;
 
+import dev.berth.tokenizer.WordCutter.Word;
 import java.text.Normalizer;
+import java.util.Arrays;
+import java.util.Locale;
 import java.util.stream.IntStream;
 
 /// A text as MeCab is given it, and where each of its characters stands in the original: `㍿`
@@ -37,6 +40,15 @@ record NormalisedText(int[] codePoints, int[] starts, int[] ends) {
                 codePoints.build().toArray(),
                 starts.build().toArray(),
                 ends.build().toArray());
+    }
+
+    /// The word between two of its characters.
+    Word word(int from, int to, boolean inLowerCase) {
+        var word = new String(codePoints, from, to - from);
+        return new Word(
+                inLowerCase ? word.toLowerCase(Locale.ROOT) : word,
+                Arrays.copyOfRange(starts, from, to),
+                Arrays.copyOfRange(ends, from, to));
     }
 
     private static String normalised(String part, boolean compose) {

@@ -45,8 +45,7 @@ public class ImageClassificationHandler extends TaskHandler<ImageModel, Tensor, 
 
         private Parameters with(Fields fields) {
             return new Parameters(
-                    fields.integer("top_k", 1, Integer.MAX_VALUE, topK),
-                    fields.choice("function_to_apply", ScoreFunction.ALL, function));
+                    fields.integer("top_k", 1, Integer.MAX_VALUE, topK), fields.choice("function_to_apply", function));
         }
     }
 

@@ -1,7 +1,5 @@
 package dev.berth.handler.text;
 
-import java.util.List;
-
 /// What becomes one entity: the pipeline's `aggregation_strategy`.
 public enum Aggregation {
     /// Each token.
@@ -13,7 +11,5 @@ public enum Aggregation {
     /// The same, with the mean of the scores of a word's tokens.
     AVERAGE,
     /// The same, with the label of the token of a word that is surest.
-    MAX;
-
-    static final List<Aggregation> ALL = List.of(values());
+    MAX
 }

@@ -5,9 +5,11 @@ import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Vocabulary;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /// Makes entities of the labels of tokens, as the token-classification pipeline of `transformers`
 /// 5. Safe for use by many threads.
@@ -15,23 +17,7 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
 
     /// @param word as the decoder writes its tokens
     /// @param tokens at least one
-    record Entity(String label, float score, String word, List<Token> tokens) {
-
-        /// The place of the first token in its row.
-        int index() {
-            return tokens.getFirst().index;
-        }
-
-        /// In the text, in Unicode code points.
-        int start() {
-            return tokens.getFirst().start;
-        }
-
-        /// Exclusive.
-        int end() {
-            return tokens.getLast().end;
-        }
-    }
+    record Entity(String label, float score, String word, List<Token> tokens) {}
 
     /// A token with the scores of all labels.
     ///
@@ -44,22 +30,20 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
     private static final List<String> UNKNOWN = List.of("[UNK]", "<unk>");
 
     List<Entity> find(String text, Encoding row, float[] logits, Aggregation aggregation) {
-        var words = words(text, row, logits);
-        var entities = switch (aggregation) {
-            case NONE, SIMPLE ->
-                words.stream()
-                        .flatMap(List::stream)
-                        .map(token -> entity(List.of(token), token.scores, token.text))
-                        .toList();
-            case FIRST, AVERAGE, MAX ->
-                words.stream()
-                        .map(word -> entity(word, scores(word, aggregation), decoded(word)))
-                        .toList();
-        };
+        boolean isOfTokens = aggregation == Aggregation.NONE || aggregation == Aggregation.SIMPLE;
+        var entities = words(text, row, logits).stream()
+                .flatMap(word -> isOfTokens ? word.stream().map(List::of) : Stream.of(word))
+                .map(part -> {
+                    var scores = scores(part, aggregation);
+                    int best = best(scores);
+                    var written = isOfTokens ? part.getFirst().text : decoded(part);
+                    return new Entity(labels.get(best), scores[best], written, part);
+                })
+                .toList();
         return aggregation == Aggregation.NONE
                 ? entities
                 : groups(entities).stream()
-                        .map(group -> group(group, aggregation == Aggregation.SIMPLE))
+                        .map(group -> group(group, isOfTokens))
                         .toList();
     }
 
@@ -67,7 +51,7 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
     private List<List<Token>> words(String text, Encoding row, float[] logits) {
         var words = new ArrayList<List<Token>>();
         for (int i = 0; i < row.size(); i++) {
-            if (row.specialTokensMask()[i] == 1) {
+            if (row.sequences()[i] < 0) {
                 continue;
             }
             int start = row.starts()[i];
@@ -97,11 +81,6 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
         return words;
     }
 
-    private Entity entity(List<Token> tokens, float[] scores, String word) {
-        int best = best(scores);
-        return new Entity(labels.get(best), scores[best], word, tokens);
-    }
-
     /// Of equal scores the first.
     private static int best(float[] scores) {
         return IntStream.range(0, scores.length)
@@ -112,7 +91,15 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
 
     private static float[] scores(List<Token> word, Aggregation aggregation) {
         return switch (aggregation) {
-            case AVERAGE -> average(word);
+            case AVERAGE -> {
+                var sums = new double[word.getFirst().scores.length];
+                word.forEach(token -> Arrays.setAll(sums, label -> sums[label] + token.scores[label]));
+                var average = new float[sums.length];
+                for (int label = 0; label < sums.length; label++) {
+                    average[label] = (float) (sums[label] / word.size());
+                }
+                yield average;
+            }
             // Of equally sure ones the first.
             case MAX ->
                 word.stream()
@@ -121,18 +108,6 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
                         .orElseThrow();
             case NONE, SIMPLE, FIRST -> word.getFirst().scores;
         };
-    }
-
-    private static float[] average(List<Token> word) {
-        var average = new float[word.getFirst().scores.length];
-        for (int i = 0; i < average.length; i++) {
-            int label = i;
-            average[i] = (float) word.stream()
-                    .mapToDouble(token -> token.scores[label])
-                    .average()
-                    .orElseThrow();
-        }
-        return average;
     }
 
     /// Neighbours of the same label. `B-` begins another.

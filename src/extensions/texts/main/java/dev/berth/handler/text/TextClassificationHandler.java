@@ -32,7 +32,7 @@ public class TextClassificationHandler extends TextHandler<TextClassificationHan
             return new Parameters(
                     fields.integer("top_k", 1, Integer.MAX_VALUE, chosen ? Integer.MAX_VALUE : topK),
                     chosen || listed,
-                    fields.choice("function_to_apply", ScoreFunction.ALL, function),
+                    fields.choice("function_to_apply", function),
                     fields.bool("truncation", truncation));
         }
     }

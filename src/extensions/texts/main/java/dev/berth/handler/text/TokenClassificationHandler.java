@@ -31,7 +31,7 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
 
         private Parameters with(Fields fields) {
             return new Parameters(
-                    fields.choice("aggregation_strategy", Aggregation.ALL, aggregation),
+                    fields.choice("aggregation_strategy", aggregation),
                     fields.texts("ignore_labels").orElse(ignored));
         }
     }
@@ -93,11 +93,11 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
         described.put(aggregation == Aggregation.NONE ? "entity" : "entity_group", entity.label());
         described.put("score", entity.score());
         if (aggregation == Aggregation.NONE) {
-            described.put("index", entity.index());
+            described.put("index", entity.tokens().getFirst().index());
         }
         described.put("word", entity.word());
-        described.put("start", entity.start());
-        described.put("end", entity.end());
+        described.put("start", entity.tokens().getFirst().start());
+        described.put("end", entity.tokens().getLast().end());
         return described;
     }
 }
