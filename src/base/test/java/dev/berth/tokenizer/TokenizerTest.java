@@ -28,15 +28,6 @@ class TokenizerTest {
     }
 
     @Test
-    void aTextHasItsWordsTokensAndPlaces() throws IOException {
-        try (var tokenizer = Tokenizer.load(Path.of("model-artifact/tokenizer.json"))) {
-            var tokens = tokenizer.tokens("How old?");
-            assertThat(tokens.starts()).containsExactly(0, 4, 7);
-            assertThat(tokens.ends()).containsExactly(3, 7, 8);
-        }
-    }
-
-    @Test
     void aByteOrderMarkIsNoPartOfTheFile(@TempDir Path directory) throws IOException {
         var marked = Files.writeString(
                 directory.resolve("tokenizer.json"),

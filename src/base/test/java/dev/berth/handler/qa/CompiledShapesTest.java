@@ -34,7 +34,16 @@ class CompiledShapesTest {
     private Path directory;
 
     @ParameterizedTest
-    @CsvSource({"1,10,1,32", "1,32,1,32", "1,33,1,128", "2,100,4,128", "4,128,4,128", "1,129,2,384", "2,384,2,384"})
+    @CsvSource({
+        "1,10,1,32",
+        "1,32,1,32",
+        "1,33,1,128",
+        "2,10,4,128",
+        "2,100,4,128",
+        "4,128,4,128",
+        "1,129,2,384",
+        "2,384,2,384"
+    })
     void rowsGoThroughTheSmallestShapeThatTheyFit(int rows, int length, int batch, int sequence) throws Exception {
         try (var handler = new QuestionAnsweringHandler(artifact("cpu"))) {
             var model = load(handler);

@@ -43,22 +43,20 @@ class QuestionAnsweringTest {
         server.close();
     }
 
+    /// In code points, of which the face is one.
     @Test
-    void anObjectIsAnsweredByAnObject() throws Exception {
+    void anObjectIsAnsweredByAnObjectAndAListByAListInItsOrder() throws Exception {
         var answer = answer(BELL);
-        assertThat(answer.isObject()).isTrue();
         assertThat(answer.path("answer").asText()).isEqualTo("Scotland");
         assertThat(answer.path("start").asInt()).isEqualTo(17);
         assertThat(answer.path("end").asInt()).isEqualTo(25);
         assertThat(answer.path("score").asDouble()).isBetween(0.1, 1.0);
-    }
-
-    @Test
-    void aListIsAnsweredByAListInItsOrder() throws Exception {
         var answers = answer("[" + BOB + "," + BELL + "]");
         assertThat(answers).hasSize(2);
         assertThat(answers.path(0).path("answer").asText()).isEqualTo("Bob");
-        assertThat(answers.path(1).path("answer").asText()).isEqualTo("Scotland");
+        assertThat(answers.path(0).path("start").asInt()).isEqualTo(12);
+        assertThat(answers.path(1)).isEqualTo(answer);
+        assertThat(ask("application/json", "application/json", "[]").body()).isEqualTo("[]");
     }
 
     @Test
@@ -78,11 +76,6 @@ class QuestionAnsweringTest {
     }
 
     @Test
-    void anEmptyListIsAnsweredByAnEmptyList() throws Exception {
-        assertThat(ask("application/json", "application/json", "[]").body()).isEqualTo("[]");
-    }
-
-    @Test
     @Tag("HOOK-06")
     void theBodyOfHuggingFaceIsReadWithItsParameters() throws Exception {
         var one = answer("{\"inputs\": " + BELL + "}");
@@ -93,25 +86,11 @@ class QuestionAnsweringTest {
         var lists = answer(
                 "{\"inputs\": [" + BELL + "," + BOB + "], \"parameters\": {\"top_k\": 2, \"max_answer_len\": null}}");
         assertThat(lists).hasSize(2).allSatisfy(list -> assertThat(list).hasSize(2));
-    }
-
-    @Test
-    void offsetsCountCodePoints() throws Exception {
-        var answer = answer(BOB);
-        assertThat(answer.path("start").asInt()).isEqualTo("😀 Yesterday ".codePointCount(0, "😀 Yesterday ".length()));
-    }
-
-    @Test
-    @Tag("slow")
-    void anAnswerFarIntoALongContextIsFound() throws Exception {
-        var filler = count("", ", ", 5_000);
-        var context = filler + "The treasure is buried under the old oak tree. " + filler;
-        var answer = answer(
-                JSON.writeValueAsString(Map.of("question", "Where is the treasure buried?", "context", context)));
-        assertThat(answer.path("answer").asText()).contains("oak tree");
-        assertThat(context.substring(
-                        answer.path("start").asInt(), answer.path("end").asInt()))
-                .isEqualTo(answer.path("answer").asText());
+        var beside = "{\"question\": \"Who came?\", \"context\": \"Bob came.\", \"parameters\": {\"top_k\": 2}}";
+        assertThat(answer(beside)).hasSize(2);
+        assertThat(JSON.readTree(ask("application/jsonlines", "application/x-ndjson", beside)
+                        .body()))
+                .hasSize(2);
     }
 
     @Test
@@ -126,23 +105,14 @@ class QuestionAnsweringTest {
 
     @Test
     @Tag("BAT-09")
-    void jsonLinesAreAnsweredByJsonLines() throws Exception {
-        var response = ask("application/jsonlines", "application/jsonlines", BELL + "\r\n" + BOB + "\n");
+    void jsonLinesAreAnsweredByJsonLinesEachWithItsParameters() throws Exception {
+        var body = "{\"inputs\": " + BELL + ", \"parameters\": {\"top_k\": 2}}\r\n" + BOB + "\n";
+        var response = ask("application/jsonlines", "application/jsonlines", body);
         assertThat(response.headers().firstValue("Content-Type")).contains("application/jsonlines");
         var lines = response.body().split("\n", -1);
         assertThat(lines).hasSize(2);
-        assertThat(JSON.readTree(lines[0]).path("answer").asText()).isEqualTo("Scotland");
-        assertThat(JSON.readTree(lines[1]).path("answer").asText()).isEqualTo("Bob");
-    }
-
-    @Test
-    void aLineMayHaveParametersOfItsOwn() throws Exception {
-        var body = "{\"inputs\": " + BELL + ", \"parameters\": {\"top_k\": 2}}\n" + BOB;
-        var lines = ask("application/jsonlines", "application/jsonlines", body)
-                .body()
-                .split("\n");
         assertThat(JSON.readTree(lines[0])).hasSize(2);
-        assertThat(JSON.readTree(lines[1]).isObject()).isTrue();
+        assertThat(JSON.readTree(lines[1]).path("answer").asText()).isEqualTo("Bob");
     }
 
     @Test
@@ -314,15 +284,6 @@ class QuestionAnsweringTest {
     }
 
     @Test
-    void parametersMayStandBesideTheQuestion() throws Exception {
-        var body = "{\"question\": \"Who came?\", \"context\": \"Bob came.\", \"parameters\": {\"top_k\": 2}}";
-        assertThat(answer(body)).hasSize(2);
-        assertThat(JSON.readTree(ask("application/jsonlines", "application/x-ndjson", body)
-                        .body()))
-                .hasSize(2);
-    }
-
-    @Test
     void aStrideMustLeaveAWindowRoomToMoveOn() throws Exception {
         var context = "Bell was born in Scotland and lived in Canada. ".repeat(20);
         var longest = stride(context, 60 - 8 - 16);
@@ -333,30 +294,20 @@ class QuestionAnsweringTest {
         assertThat(json(stride("Bell was born in Scotland.", 59)).path("answer").asText())
                 .as("one window has no neighbour")
                 .isEqualTo("Scotland");
+        assertThat(json(asked(context, Map.of("max_seq_len", 30)))
+                        .path("answer")
+                        .asText())
+                .as("a stride that the request leaves out adapts to its windows")
+                .isEqualTo("Scotland");
     }
 
     private static HttpResponse<String> stride(String context, int stride) throws Exception {
-        var request = Map.of(
-                "question",
-                "Where was Bell born?",
-                "context",
-                context,
-                "parameters",
-                Map.of("max_seq_len", 60, "doc_stride", stride));
-        return ask("application/json", "application/json", JSON.writeValueAsString(request));
+        return asked(context, Map.of("max_seq_len", 60, "doc_stride", stride));
     }
 
-    @Test
-    void aStrideThatTheRequestLeavesOutAdaptsToItsWindows() throws Exception {
-        var request = Map.of(
-                "question",
-                "Where was Bell born?",
-                "context",
-                "Bell was born in Scotland. ".repeat(20),
-                "parameters",
-                Map.of("max_seq_len", 30));
-        assertThat(answer(JSON.writeValueAsString(request)).path("answer").asText())
-                .isEqualTo("Scotland");
+    private static HttpResponse<String> asked(String context, Map<String, ?> parameters) throws Exception {
+        var request = Map.of("question", "Where was Bell born?", "context", context, "parameters", parameters);
+        return ask("application/json", "application/json", JSON.writeValueAsString(request));
     }
 
     /// Longer than what is tokenised at once, with and without white space to cut at. Spaces cost no

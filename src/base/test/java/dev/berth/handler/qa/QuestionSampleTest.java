@@ -1,5 +1,6 @@
 package dev.berth.handler.qa;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -108,6 +109,22 @@ class QuestionSampleTest {
         Files.writeString(
                 artifact.resolve("model.json"), model.replaceFirst("\\{", "{\"parameters\": {\"top_k\": 0},"));
         assertStopsWith("model.json: parameters.top_k: found 0, expected a whole number from 1 to 1000");
+    }
+
+    /// It may be too large for the windows of a request that asks for others.
+    @Test
+    void theStrideOfTheArtifactHoldsForTheWindowsOfTheArtifact() throws Exception {
+        var model = Files.readString(artifact.resolve("model.json"));
+        Files.writeString(
+                artifact.resolve("model.json"),
+                model.replaceFirst("\\{", "{\"parameters\": {\"doc_stride\": 60, \"max_seq_len\": 64},"));
+        var question =
+                "{\"inputs\": {\"question\": \"Who came?\", \"context\": \"%s\"}, \"parameters\": {\"max_seq_len\": %d}}";
+        try (var server = TestServer.artifact(artifact).start()) {
+            var context = "Bob came with Alice. ".repeat(40);
+            assertStatus(server.invoke(question.formatted(context, 64)), 400, "doc_stride: found 60, expected at most");
+            assertStatus(server.invoke(question.formatted(context, 63)), 200);
+        }
     }
 
     /// What the model answers, the best first.
