@@ -116,7 +116,7 @@ class BatchQueueSchedules {
             long deadline = Interleavings.now() + time.toNanos();
             var parts = Serving.parts(records.length, deadline);
             Serving.awaitEnd(submit(parts, records), deadline, Interleavings::now);
-            return parts.ofPieces().stream().map(List::getFirst).toList();
+            return parts.all();
         }
 
         Submission<String, String> submit(PartSink<String> sink, String... records) {

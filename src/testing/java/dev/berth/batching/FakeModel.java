@@ -10,7 +10,7 @@ import java.util.concurrent.CountDownLatch;
 /// - `hold` waits until [#release], or for an interrupt; `stuck` waits and takes no notice of one
 /// - `poison` throws
 /// - `calm` fails when its thread is interrupted
-final class FakeModel implements PredictorFactory<String, String> {
+final class FakeModel implements Predictor.Factory<String, String> {
 
     final List<List<String>> batches = new CopyOnWriteArrayList<>();
     final List<String> events = new CopyOnWriteArrayList<>();

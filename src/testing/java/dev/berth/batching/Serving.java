@@ -8,8 +8,6 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
-import dev.berth.memory.RequestMemory;
-import dev.berth.memory.RequestMemory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.TestThreads;
@@ -23,8 +21,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 
 /// A batcher with a [FakeModel], and callers on virtual threads. A record's length is its number of
 /// characters.
@@ -69,7 +69,7 @@ final class Serving implements AutoCloseable {
         var parts = parts(records.size(), deadline);
         var submission = batcher.submit(pieces(records), parts, caller);
         awaitEnd(submission, deadline, System::nanoTime);
-        return parts.ofPieces().stream().map(List::getFirst).toList();
+        return parts.all();
     }
 
     static PredictionTimes awaitEnd(Submission<?, ?> submission, long deadline, LongSupplier clock)
@@ -92,9 +92,22 @@ final class Serving implements AutoCloseable {
         }
     }
 
-    static Parts<String> parts(int pieces, long deadline) {
-        return new Parts<>(
-                pieces, deadline, new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, () -> {}));
+    /// Where predictions go, one for each piece.
+    record Parts(AtomicReferenceArray<String> predictions, long deadlineNanos) implements PartSink<String> {
+        @Override
+        public void take(int index, String part) {
+            predictions.set(index, part);
+        }
+
+        List<String> all() {
+            return IntStream.range(0, predictions.length())
+                    .mapToObj(predictions::get)
+                    .toList();
+        }
+    }
+
+    static Parts parts(int pieces, long deadline) {
+        return new Parts(new AtomicReferenceArray<>(pieces), deadline);
     }
 
     /// Records of one piece each, as long as they have characters.
@@ -157,6 +170,6 @@ final class Serving implements AutoCloseable {
     static <I> Pieces<I> whole(List<I> records, int[] lengths) {
         var counts = new int[records.size()];
         Arrays.fill(counts, 1);
-        return new Pieces<>(records, lengths, counts);
+        return new Pieces<>(records, records, lengths, counts);
     }
 }

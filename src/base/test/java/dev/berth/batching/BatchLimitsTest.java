@@ -3,13 +3,10 @@ package dev.berth.batching;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class BatchLimitsTest {
-
-    private static final Duration DELAY = Duration.ofMillis(50);
 
     @ParameterizedTest
     @CsvSource({"0, 16", "1, 16", "16, 16", "17, 32", "32, 32", "33, 64", "1025, 2048", "2147483647, 2147483648"})
@@ -19,40 +16,19 @@ class BatchLimitsTest {
         assertThat(bucket).isLessThan(Integer.SIZE);
     }
 
-    @Test
-    void aBatchTakesRecordsUpToItsSize() {
-        var limits = limits(3, 1_000_000);
-
-        assertThat(limits.hasRoom(2, 10, 10)).isTrue();
-        assertThat(limits.hasRoom(3, 10, 10)).isFalse();
-    }
-
-    @Test
-    void aBatchTakesRecordsUpToItsPaddedCost() {
-        var limits = limits(100, 100);
-
-        assertThat(limits.hasRoom(4, 20, 20)).isTrue();
-        assertThat(limits.hasRoom(5, 20, 1))
-                .as("6 x 20, since all are padded to the longest")
-                .isFalse();
-        assertThat(limits.hasRoom(4, 20, 21)).as("5 x 21").isFalse();
-    }
-
-    @Test
-    void aRecordLongerThanTheBudgetIsServedAlone() {
-        var limits = limits(100, 100);
-
-        assertThat(limits.hasRoom(0, 0, 5_000)).isTrue();
-        assertThat(limits.hasRoom(1, 5_000, 1)).isFalse();
-    }
-
-    @Test
-    void aHugeCostDoesNotOverflow() {
-        assertThat(limits(Integer.MAX_VALUE, Integer.MAX_VALUE).hasRoom(3, Integer.MAX_VALUE, 1))
-                .isFalse();
-    }
-
-    private static BatchLimits limits(int size, int tokens) {
-        return new BatchLimits(size, tokens, DELAY, 10, Duration.ZERO);
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(delimiter = '|', textBlock = """
+      up to its size                    | 3          | 1000000    | 2 | 10         | 10   | true
+      not beyond its size               | 3          | 1000000    | 3 | 10         | 10   | false
+      up to its padded cost             | 100        | 100        | 4 | 20         | 20   | true
+      all are padded to the longest     | 100        | 100        | 5 | 20         | 1    | false
+      also to the new one               | 100        | 100        | 4 | 20         | 21   | false
+      one beyond the cost, by itself    | 100        | 100        | 0 | 0          | 5000 | true
+      none beside that one              | 100        | 100        | 1 | 5000       | 1    | false
+      a huge cost does not overflow     | 2147483647 | 2147483647 | 3 | 2147483647 | 1    | false
+      """)
+    void aBatchTakesRecords(String how, int most, int tokens, int size, int longest, int length, boolean hasRoom) {
+        var limits = new BatchLimits(most, tokens, Duration.ZERO, 10, Duration.ZERO);
+        assertThat(limits.hasRoom(size, longest, length)).isEqualTo(hasRoom);
     }
 }

@@ -110,7 +110,7 @@ class WorkerPoolTest {
         }
     }
 
-    private static PredictorFactory<String, String> closesWith(CountDownLatch released) {
+    private static Predictor.Factory<String, String> closesWith(CountDownLatch released) {
         return _ -> new InTwoParts() {
             @Override
             public void end(Iterator<String> state) throws Exception {
@@ -120,7 +120,7 @@ class WorkerPoolTest {
     }
 
     /// Says each record twice.
-    private static class InTwoParts implements StepPredictor<String, String, Iterator<String>> {
+    private static class InTwoParts implements Predictor.InSteps<String, String, Iterator<String>> {
 
         @Override
         public Iterator<String> begin(String record) throws Exception {
@@ -198,7 +198,7 @@ class WorkerPoolTest {
     @Test
     void aReaderThatKeepsUpAgainGetsItsNextPartAtOnce() throws Exception {
         var both = new CyclicBarrier(2);
-        PredictorFactory<String, String> steps = _ -> new InTwoParts() {
+        Predictor.Factory<String, String> steps = _ -> new InTwoParts() {
             @Override
             public Iterator<String> begin(String record) throws Exception {
                 both.await();

@@ -1,11 +1,18 @@
 package dev.berth.batching;
 
+import dev.berth.hooks.ModelUnusableException;
+import dev.berth.hooks.PartStream;
+import dev.berth.metrics.ModelMetrics;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.telemetry.Step;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
+import org.slf4j.MDC;
 
 /// Pieces that the calling worker's predictor has at once. They never change; whether the batch was
 /// interrupted is written under the lock of the [BatchQueue].
@@ -29,22 +36,95 @@ final class Batch<I, O> {
         return pieces.size();
     }
 
-    /// The records as the predictor takes them; a record may be null where the caller's was.
-    List<I> records() {
-        return pieces.stream().map(piece -> piece.value).toList();
+    /// Has the predictor predict the pieces, or make a step with them. It gives each what became of it.
+    ///
+    /// @param worker the predictor's, whose thread calls
+    @SuppressWarnings("unchecked") // Nobody but the predictor looks at a state that it has made.
+    void run(Predictor<I, O> predictor, int worker, ModelMetrics metrics, LongSupplier clock) throws Exception {
+        pieces.forEach(Piece::beginStep);
+        if (predictor instanceof Predictor.InSteps<I, O, ?> steps) {
+            step((Predictor.InSteps<I, O, Object>) steps, worker, metrics, clock);
+        } else {
+            predict(predictor, worker, metrics, clock);
+        }
     }
 
-    long lengths() {
+    private void predict(Predictor<I, O> predictor, int worker, ModelMetrics metrics, LongSupplier clock)
+            throws Exception {
+        MDC.setContextMap(logContext());
+        var trace = trace("batch", worker);
+        var step = trace.step("predictFn");
+        try {
+            // A record may be null where the caller's was.
+            var records = pieces.stream().map(piece -> piece.value).toList();
+            var values = Predictor.checked(predictor.predict(records), size());
+            for (int i = 0; i < values.size(); i++) {
+                pieces.get(i).emit(values.get(i));
+                pieces.get(i).end();
+            }
+        } catch (Throwable e) {
+            step.failed(e);
+            trace.failed(e);
+            throw e;
+        } finally {
+            step.close();
+            trace.close();
+            int longest = pieces.stream().mapToInt(piece -> piece.length).max().orElse(0);
+            metrics.batchPredicted(
+                    size(), lengths(), (long) size() * longest, Duration.ofNanos(clock.getAsLong() - startedAt));
+        }
+    }
+
+    private void step(Predictor.InSteps<I, O, Object> predictor, int worker, ModelMetrics metrics, LongSupplier clock)
+            throws Exception {
+        var streams = new ArrayList<PartStream<Object, O>>();
+        for (var piece : pieces) {
+            if (piece.hasBegun || begin(piece, predictor, worker, metrics)) {
+                streams.add(piece);
+            }
+        }
+        if (streams.isEmpty()) {
+            return;
+        }
+        MDC.setContextMap(logContext());
+        long start = clock.getAsLong();
+        try {
+            predictor.step(streams);
+        } finally {
+            metrics.streams().stepped(streams.size(), Duration.ofNanos(clock.getAsLong() - start));
+        }
+    }
+
+    /// Begins a record; false: it has failed. An interrupt fails the batch, which says whom it was for.
+    private boolean begin(
+            Piece<I, O> piece, Predictor.InSteps<I, O, Object> predictor, int worker, ModelMetrics metrics)
+            throws Exception {
+        var alone = new Batch<>(List.of(piece), taken, startedAt);
+        var trace = alone.trace("stream", worker);
+        MDC.setContextMap(alone.logContext());
+        try {
+            piece.begin(predictor.begin(piece.value), trace);
+            metrics.streams().streams.incrementAndGet();
+            return true;
+        } catch (Throwable e) {
+            trace.failed(e);
+            trace.close();
+            if (interrupted || e instanceof ModelUnusableException) {
+                throw e;
+            }
+            metrics.caught(e);
+            piece.moved = true;
+            piece.failure = e;
+            return false;
+        }
+    }
+
+    private long lengths() {
         return pieces.stream().mapToLong(piece -> piece.length).sum();
     }
 
-    long paddedLengths() {
-        return (long) size()
-                * pieces.stream().mapToInt(piece -> piece.length).max().orElse(0);
-    }
-
     /// The log context of its requests: what they have under one name, with commas between.
-    Map<String, String> logContext() {
+    private Map<String, String> logContext() {
         var requests = Submission.of(pieces);
         if (requests.size() == 1) {
             return requests.getFirst().caller.logContext();
@@ -58,7 +138,7 @@ final class Batch<I, O> {
     }
 
     /// Begins the batch in the traces of its requests.
-    Step trace(String name, int worker) {
+    private Step trace(String name, int worker) {
         var traces = Submission.of(pieces).stream()
                 .map(request -> request.caller.trace())
                 .toList();

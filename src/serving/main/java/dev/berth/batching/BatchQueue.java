@@ -5,6 +5,7 @@ import dev.berth.error.ServingException;
 import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -30,7 +31,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
 
     final BatchLimits limits;
     final ModelMetrics metrics;
-    private final String predictor;
+    final String predictor;
     private final Runnable wake;
     private final LongSupplier clock;
 
@@ -227,8 +228,9 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     /// filled up again.
     ///
     /// @param room for how many
-    /// @return empty: no batch should be made now
-    List<Piece<I, O>> take(int room) {
+    /// @param taken where they go, under the lock
+    /// @return false: no batch should be made now
+    boolean take(int room, Collection<Piece<I, O>> taken) {
         var chosen = new ArrayList<Piece<I, O>>();
         var asked = new HashSet<Submission<I, O>>();
         while (true) {
@@ -241,11 +243,12 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
                 callers.removeAll(asked);
                 if (callers.isEmpty() && !chosen.isEmpty()) {
                     start(chosen);
+                    taken.addAll(chosen);
                 }
                 return callers;
             });
             if (toAsk.isEmpty()) {
-                return chosen;
+                return !chosen.isEmpty();
             }
             asked.addAll(toAsk);
             toAsk.stream().filter(Submission::isAbandoned).forEach(this::abandon);

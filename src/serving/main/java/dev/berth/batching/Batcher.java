@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -21,6 +23,10 @@ public final class Batcher<I, O> implements AutoCloseable {
 
     final BatchQueue<I, O> queue;
     private final List<Worker<I, O>> workers = new ArrayList<>();
+
+    /// Of predictors.
+    private final CountDownLatch open;
+
     private final ModelMetrics metrics;
     private final WorkerPool pool;
     private final Supplier<Duration> expectedWait;
@@ -36,7 +42,7 @@ public final class Batcher<I, O> implements AutoCloseable {
             String predictor,
             WorkerPool pool,
             BatchLimits limits,
-            PredictorFactory<I, O> factory,
+            Predictor.Factory<I, O> factory,
             LongSupplier clock,
             ModelMetrics metrics)
             throws Exception {
@@ -44,9 +50,10 @@ public final class Batcher<I, O> implements AutoCloseable {
         this.metrics = metrics;
         this.queue = new BatchQueue<>(predictor, this::wake, limits, clock, metrics);
         this.expectedWait = queue::expectedWait;
+        this.open = new CountDownLatch(pool.accelerators().size());
         try {
             for (int number = 0; number < pool.accelerators().size(); number++) {
-                workers.add(new Worker<>(new Runner<>(number, factory.open(number), predictor, queue), queue, pool));
+                workers.add(new Worker<>(number, factory.open(number), queue, pool, open));
             }
         } catch (Throwable e) {
             workers.forEach(Worker::close);
@@ -67,8 +74,7 @@ public final class Batcher<I, O> implements AutoCloseable {
 
     /// Queues the records. All of them are queued or none.
     ///
-    /// @param sink where their predictions go: [Parts], or what takes the parts that a [StepPredictor]
-    ///   gives
+    /// @param sink where their predictions go, or the parts that a [Predictor.InSteps] gives
     /// @throws ServingException `OVERLOADED` or `NOT_READY`
     public Submission<I, O> submit(Pieces<I> pieces, PartSink<O> sink, Caller caller) {
         var submission = new Submission<>(queue, pieces, sink, caller, queue.now());
@@ -114,9 +120,8 @@ public final class Batcher<I, O> implements AutoCloseable {
             workers.forEach(Worker::retire);
         });
         try {
-            long deadline = System.nanoTime() + JOIN.toNanos();
-            for (var worker : workers) {
-                worker.join(Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
+            if (!open.await(JOIN.toSeconds(), TimeUnit.SECONDS)) {
+                queue.locked(() -> workers.forEach(worker -> worker.leaveBehind(JOIN)));
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
@@ -126,13 +131,11 @@ public final class Batcher<I, O> implements AutoCloseable {
     }
 
     public boolean hasEnded() {
-        return workers.stream().allMatch(Worker::hasEnded);
+        return open.getCount() == 0;
     }
 
     /// Waits until no worker is inside any more, however long that takes. Only after [#close].
     public void awaitEnd() throws InterruptedException {
-        for (var worker : workers) {
-            worker.join(Duration.ofNanos(Long.MAX_VALUE));
-        }
+        open.await();
     }
 }

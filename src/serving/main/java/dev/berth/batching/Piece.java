@@ -32,7 +32,7 @@ final class Piece<I, O> implements PartStream<Object, O> {
 
     private long resumesAt;
 
-    // Of one that a [StepPredictor] has begun: what it keeps from step to step, and the trace until it is
+    // Of one that a [Predictor.InSteps] has begun: what it keeps from step to step, and the trace until it is
     // over.
     boolean hasBegun;
     private Object state;

@@ -5,7 +5,8 @@ import java.util.List;
 /// What a request has predicted: its records, or the pieces of those that were split. Each piece
 /// waits and is predicted by itself; messages and metrics count records.
 ///
-/// @param values the pieces in the order of their records; at least one
-/// @param lengths what each costs in a batch, in tokens
+/// @param records in the order of the request
+/// @param values the pieces in the order of their records, mostly the records themselves
+/// @param lengths what each piece costs in a batch, in tokens
 /// @param counts how many pieces each record has; at least one each
-public record Pieces<I>(List<I> values, int[] lengths, int[] counts) {}
+public record Pieces<I>(List<I> records, List<I> values, int[] lengths, int[] counts) {}

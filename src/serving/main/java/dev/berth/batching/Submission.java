@@ -137,10 +137,11 @@ public final class Submission<I, O> {
         return hasStarted;
     }
 
-    /// A worker is about to predict a piece.
+    /// A worker has a piece, until [#leaveWorker], and is about to predict it.
     ///
     /// @return whether it is the first one of its record
     boolean start(Piece<I, O> piece, long now) {
+        inside++;
         if (!hasStarted) {
             hasStarted = true;
             startedAt = now;
@@ -153,9 +154,9 @@ public final class Submission<I, O> {
         return (int) IntStream.of(notStarted).filter(pieces -> pieces > 0).count();
     }
 
-    /// One more of its pieces, or with -1 one less, is with a worker.
-    void countInside(int more) {
-        inside += more;
+    /// A worker is done with a piece.
+    void leaveWorker() {
+        inside--;
         releaseIfEnded();
     }
 

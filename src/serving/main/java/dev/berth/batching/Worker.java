@@ -1,28 +1,49 @@
 package dev.berth.batching;
 
+import dev.berth.error.ErrorType;
 import dev.berth.error.Unsaid;
+import dev.berth.hooks.ModelUnusableException;
+import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
-import java.util.concurrent.locks.Condition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/// One worker of a model: it has its [Runner] take turns on the threads of the [WorkerPool] as long as
-/// there is something to do.
+/// One worker of a model: its predictor, and what it has taken from the queue. It takes turns on the
+/// threads of the [WorkerPool] as long as there is something to do. The lock of the queue is never held
+/// while the predictor runs.
+///
+/// Each turn takes pieces that wait, as many as there is room for, and has the predictor make one step
+/// with those that can move. A step predicts them, or where the predictor is a [Predictor.InSteps] gives
+/// the next part of each (continuous batching). Such a piece whose reader does not keep up, or that
+/// pauses, leaves its place in the batch to others and keeps its state.
+///
+/// What a predictor throws has no effect on later batches.
 final class Worker<I, O> {
 
     private static final Logger log = LoggerFactory.getLogger(Worker.class);
 
-    private final Runner<I, O> runner;
+    private final int number;
+    private final Predictor<I, O> predictor;
     private final BatchQueue<I, O> queue;
     private final WorkerPool pool;
+    private final CountDownLatch open;
+    private final ModelMetrics metrics;
 
     // All that follows is guarded by the lock of the queue.
 
-    private final Condition ended;
+    /// The pieces that it has taken and is not done with, the one whose turn it is first. The turn that
+    /// runs, which alone changes them, reads them without the lock.
+    private final SequencedSet<Piece<I, O>> taken = new LinkedHashSet<>();
 
     /// Whether its turn has begun, or will when a thread is free.
     private boolean isInTurn;
@@ -44,30 +65,44 @@ final class Worker<I, O> {
 
     private boolean isCounted;
 
-    Worker(Runner<I, O> runner, BatchQueue<I, O> queue, WorkerPool pool) {
-        this.runner = runner;
+    /// @param open counts the predictors that are not closed
+    Worker(int number, Predictor<I, O> predictor, BatchQueue<I, O> queue, WorkerPool pool, CountDownLatch open) {
+        this.number = number;
+        this.predictor = predictor;
         this.queue = queue;
         this.pool = pool;
-        this.ended = queue.lock.newCondition();
+        this.open = open;
+        this.metrics = queue.metrics;
+        if (isInSteps()) {
+            queue.predictInSteps();
+        }
+    }
+
+    private boolean isInSteps() {
+        return predictor instanceof Predictor.InSteps<I, O, ?>;
+    }
+
+    private boolean isIdle() {
+        return !isInTurn && !isRetired;
     }
 
     /// Whether it is idle and could take of what waits.
     boolean isNeeded() {
-        return !isInTurn && !isRetired && runner.canTake();
+        return isIdle() && canTake();
     }
 
     /// Whether it is idle, and holds what may go on: a reader has room again, or a request has ended.
     boolean isHolding() {
-        return !isInTurn && !isRetired && !runner.taken.isEmpty();
+        return isIdle() && !taken.isEmpty();
     }
 
     boolean hasFreePlace() {
-        return pool.threads(runner.worker).hasPlace();
+        return pool.threads(number).hasPlace();
     }
 
     /// Begins a turn, or looks again when there is something to do.
     void wake() {
-        long ripe = runner.ripeInNanos();
+        long ripe = ripeInNanos();
         later.cancel(false);
         if (ripe <= 0) {
             isInTurn = true;
@@ -78,39 +113,69 @@ final class Worker<I, O> {
     }
 
     private void wakeIfIdle() {
-        if (!isInTurn && !isRetired) {
+        if (isIdle()) {
             wake();
         }
     }
 
+    /// In how long there is something to do; zero or less: now; [Long#MAX_VALUE]: never.
+    private long ripeInNanos() {
+        long now = queue.now();
+        return taken.stream()
+                .mapToLong(piece -> piece.ripeInNanos(now))
+                .reduce(canTake() ? queue.ripeInNanos() : Long.MAX_VALUE, Math::min);
+    }
+
+    private boolean canTake() {
+        return queue.hasLine() && room() > 0;
+    }
+
+    /// How many pieces it takes now. One after the other where they are predicted in steps: they need
+    /// not be of one bucket.
+    private int room() {
+        if (!isInSteps()) {
+            return taken.isEmpty() ? queue.limits.maxBatchSize() : 0;
+        }
+        return taken.size() < queue.limits.queueCapacity() && moving(taken).size() < queue.limits.maxBatchSize()
+                ? 1
+                : 0;
+    }
+
+    /// Those that take part in the next step.
+    private List<Piece<I, O>> moving(Collection<Piece<I, O>> pieces) {
+        long now = queue.now();
+        return pieces.stream()
+                .filter(piece -> piece.canMove(now))
+                .limit(queue.limits.maxBatchSize())
+                .toList();
+    }
+
     private void beginTurn() {
         try {
-            pool.threads(runner.worker).execute(this::takeTurn);
+            pool.threads(number).execute(this::takeTurn);
         } catch (OutOfMemoryError e) {
             // There is no memory for a thread. The next request that waits has it tried again.
-            queue.metrics.caught(e);
+            metrics.caught(e);
             queue.locked(() -> isInTurn = false);
         }
     }
 
     private void takeTurn(SharedThreads.Task task) {
-        var begun = queue.locked(() -> {
-            if (isRetired) {
-                return false;
-            }
-            turn = task;
-            thread = Thread.currentThread();
-            return true;
-        });
-        if (!begun) {
+        if (!queue.locked(() -> begin(task))) {
             return;
         }
-        MDC.setContextMap(runner.logContext());
+        MDC.setContextMap(logContext());
         try {
-            runner.predictWhatWaits();
+            closeOver();
+            int room = room();
+            while (room > 0 && queue.take(room, taken)) {
+                room = room();
+            }
+            step(taken);
+            closeOver();
         } catch (Throwable e) {
-            queue.metrics.caught(e);
-            log.error("{}: worker {} can't predict any more", queue.metrics.model(), runner.worker, Unsaid.of(e));
+            metrics.caught(e);
+            log.error("{}: worker {} can't predict any more", metrics.model(), number, Unsaid.of(e));
             queue.locked(() -> lose(e));
         } finally {
             if (!queue.locked(this::endTurn)) {
@@ -118,6 +183,14 @@ final class Worker<I, O> {
             }
             MDC.clear();
         }
+    }
+
+    private boolean begin(SharedThreads.Task task) {
+        if (!isRetired) {
+            turn = task;
+            thread = Thread.currentThread();
+        }
+        return !isRetired;
     }
 
     /// @return false: it has retired, and its predictor is to be closed before it leaves
@@ -129,12 +202,126 @@ final class Worker<I, O> {
         return !isRetired;
     }
 
+    /// Makes a step with those pieces that can move. Those that were given something keep it. After a
+    /// failure the others are tried by themselves, so that only the culprit fails. It throws where the
+    /// predictor is of no use any more.
+    private void step(Collection<Piece<I, O>> pieces) {
+        var batch = queue.locked(() -> {
+            var begun = new Batch<>(moving(pieces), taken, queue.now());
+            if (begun.size() > 0) {
+                queue.begin(number, begun);
+            }
+            return begun;
+        });
+        if (batch.size() == 0) {
+            return;
+        }
+        var thrown = run(batch);
+        var moving = batch.pieces;
+        if (thrown.isPresent() && moving.size() == 1 && !moving.getFirst().ended) {
+            moving.getFirst().moved = true;
+            moving.getFirst().failure = failure(batch, thrown.get());
+        }
+        settle(moving.stream().filter(piece -> piece.moved || thrown.isEmpty()).toList());
+        if (thrown.isPresent()) {
+            moving.stream().filter(piece -> !piece.moved).forEach(piece -> step(List.of(piece)));
+        }
+    }
+
+    /// @return what was thrown
+    private Optional<Throwable> run(Batch<I, O> batch) {
+        try {
+            batch.run(predictor, number, metrics, queue::now);
+            return Optional.empty();
+        } catch (ModelUnusableException e) {
+            throw e;
+        } catch (Throwable e) {
+            metrics.caught(e);
+            if (batch.size() > 1 && !batch.isUnwanted()) {
+                log.warn(
+                        "{}: a batch of {} records failed with {}; trying each by itself",
+                        metrics.model(),
+                        batch.size(),
+                        Unsaid.of(e).toString());
+            }
+            return Optional.of(e);
+        } finally {
+            MDC.setContextMap(logContext());
+            queue.locked(() -> queue.finish(number));
+        }
+    }
+
+    /// Of a record that has failed by itself. It may have been interrupted because others waited for it.
+    private Throwable failure(Batch<I, O> failed, Throwable cause) {
+        return failed.isInterrupted()
+                ? ErrorType.DEADLINE_EXCEEDED.because(
+                        "%s took %.1f s for one record while others waited for it"
+                                .formatted(queue.predictor, (queue.now() - failed.startedAt) / 1e9),
+                        cause)
+                : cause;
+    }
+
+    /// Says what became of pieces in a step. Their turn comes again after that of the others.
+    private void settle(List<Piece<I, O>> moved) {
+        queue.locked(() -> {
+            long now = queue.now();
+            for (var piece : moved) {
+                if (piece.failure != null) {
+                    piece.trace.failed(piece.failure);
+                    queue.end(piece.request, piece.failure);
+                } else if (piece.ended) {
+                    queue.answer(piece);
+                }
+                piece.endStep(now);
+                taken.addLast(piece);
+            }
+        });
+    }
+
+    /// Is done with pieces that have ended, and with those whose time is over while nothing moves them.
+    private void closeOver() {
+        if (!taken.isEmpty()) {
+            close(queue.locked(() -> {
+                long now = queue.now();
+                Submission.of(taken).stream()
+                        .filter(request -> request.isExpired(now))
+                        .forEach(queue::expire);
+                return taken.stream()
+                        .filter(piece -> piece.ended || !piece.isWanted())
+                        .toList();
+            }));
+        }
+    }
+
+    @SuppressWarnings("unchecked") // Nobody but the predictor looks at a state that it has made.
+    private void close(List<Piece<I, O>> over) {
+        over.stream().filter(piece -> piece.hasBegun).forEach(piece -> {
+            metrics.streams().streams.decrementAndGet();
+            piece.trace.close();
+            try {
+                ((Predictor.InSteps<I, O, Object>) predictor).end(piece.state());
+            } catch (Throwable e) {
+                metrics.caught(e);
+                log.warn("{}: the state of a record could not be closed", metrics.model(), Unsaid.of(e));
+            }
+        });
+        queue.locked(() -> over.forEach(piece -> {
+            taken.remove(piece);
+            piece.request.leaveWorker();
+        }));
+    }
+
+    /// Stands on the log lines that are not of a batch.
+    private Map<String, String> logContext() {
+        return Map.of(ModelMetrics.LABEL, metrics.model());
+    }
+
     /// Its predictor is of no use any more: all that it has taken fails, and with the last worker every
     /// open request.
     private void lose(Throwable cause) {
-        Submission.of(runner.taken).forEach(request -> queue.end(request, cause));
+        Submission.of(taken).forEach(request -> queue.end(request, cause));
         isRetired = true;
-        count("%s has lost its last worker".formatted(queue.metrics.model()));
+        count("%s has lost its last worker".formatted(metrics.model()));
     }
 
     private void leave() {
@@ -147,7 +334,6 @@ final class Worker<I, O> {
         isInTurn = false;
         turn = null;
         thread = null;
-        ended.signalAll();
     }
 
     /// Has itself counted if it can predict, and counted out if it can't.
@@ -161,7 +347,7 @@ final class Worker<I, O> {
         }
     }
 
-    /// Begins to serve. The lock is held, as in what follows but [#join].
+    /// Begins to serve. The lock is held, as in what follows but [#close()].
     void start() {
         count("");
     }
@@ -171,7 +357,7 @@ final class Worker<I, O> {
     ///
     /// @return its thread, where it is stuck and was not known to be
     Optional<Thread> findStuck(Duration grace) {
-        if (isStuck || !queue.isOverdue(runner.worker, grace)) {
+        if (isStuck || !queue.isOverdue(number, grace)) {
             return Optional.empty();
         }
         giveUp();
@@ -191,6 +377,9 @@ final class Worker<I, O> {
     /// Takes no more. Its predictor is closed at the end of its turn, or on a thread that waits for no turn
     /// of others.
     void retire() {
+        if (isRetired) {
+            return;
+        }
         isRetired = true;
         count("");
         later.cancel(false);
@@ -199,46 +388,39 @@ final class Worker<I, O> {
                 thread = pool.start(this::free);
             } catch (OutOfMemoryError e) {
                 // There is no memory for a thread.
-                queue.metrics.caught(e);
+                metrics.caught(e);
                 queue.afterwards(this::free);
             }
         }
     }
 
     private void free() {
-        runner.close();
+        close();
         queue.locked(this::leave);
+        open.countDown();
     }
 
-    /// Closes the predictor of a worker that has never begun to serve.
+    /// Closes the predictor, once. No other thread may be inside.
     void close() {
-        runner.close();
-    }
-
-    /// Waits for the turn of a worker that has retired, which closes the predictor. One that has not
-    /// ended after `time` is left behind.
-    void join(Duration time) throws InterruptedException {
-        queue.lock.lock();
+        close(List.copyOf(taken));
         try {
-            for (long left = time.toNanos(); thread != null && left > 0; left = ended.awaitNanos(left)) {
-                // It may have ended.
-            }
-        } finally {
-            queue.lock.unlock();
+            predictor.close();
+        } catch (Throwable e) {
+            log.warn("{}: the predictor of worker {} could not be closed", metrics.model(), number, e);
         }
-        queue.locked(() -> {
-            if (thread != null && !isStuck) {
-                log.warn(
-                        "{}: worker {} still runs {} s after it was told to end; it is left behind",
-                        queue.metrics.model(),
-                        runner.worker,
-                        time.toSeconds());
-                giveUp();
-            }
-        });
     }
 
-    boolean hasEnded() {
-        return queue.locked(() -> thread == null);
+    /// Counts as stuck if it still runs.
+    ///
+    /// @param after how long since it has retired
+    void leaveBehind(Duration after) {
+        if (thread != null && !isStuck) {
+            log.warn(
+                    "{}: worker {} still runs {} s after it was told to end; it is left behind",
+                    metrics.model(),
+                    number,
+                    after.toSeconds());
+            giveUp();
+        }
     }
 }

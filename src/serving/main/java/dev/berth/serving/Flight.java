@@ -1,7 +1,7 @@
 package dev.berth.serving;
 
 import dev.berth.batching.PartSink;
-import dev.berth.batching.Parts;
+import dev.berth.batching.Pieces;
 import dev.berth.batching.PredictionTimes;
 import dev.berth.batching.Submission;
 import dev.berth.error.ErrorType;
@@ -15,16 +15,20 @@ import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.Hooks.Hook;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /// One request on its way. Its hooks run on threads that all models share and its records on the workers: each
-/// step hands over to the next one, and the request's own thread waits for the end.
-final class Flight<I, O> {
+/// step hands over to the next one, and the request's own thread waits for the end. It keeps what is predicted
+/// for an answer that is whole.
+final class Flight<I, O> implements PartSink<O> {
 
     private static final long LEAST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -32,7 +36,8 @@ final class Flight<I, O> {
     /// microsecond.
     private static final long MOST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    /// What a record, or a piece of one, takes here and in the queue, in bytes.
+    /// What a record, or a piece of one, takes here and in the queue, in bytes, and each further part that is
+    /// predicted for it, beside what the hook made of that.
     private static final long PIECE = 256;
 
     private final LoadedModel<?, I, O> model;
@@ -55,17 +60,19 @@ final class Flight<I, O> {
     /// The place of the records in the queue; null before they are there.
     private volatile Submission<I, O> submission;
 
-    /// What `inputFn` has made of the request.
-    ///
-    /// @param request in the words of the hooks
-    /// @param parts what is predicted, of an answer that is whole
-    /// @param streamedAs the type of an answer that leaves part by part; nothing: it is whole
-    private record Decoded<I, O>(
-            InvocationRequest request,
-            Hooks.Records<I> records,
-            Parts<O> parts,
-            Optional<MediaType> streamedAs,
-            Duration took) {}
+    /// Completed when the deadline will not change any more.
+    private final CompletableFuture<Void> translated = new CompletableFuture<>();
+
+    // What `inputFn` has made of the request: written before the next step begins.
+
+    /// In the words of the hooks.
+    private InvocationRequest understood;
+
+    private Pieces<I> pieces;
+    private Duration decodeTime;
+
+    /// What is predicted for each piece. Several workers may have some of them: guarded by its monitor.
+    private List<List<O>> predictions;
 
     Flight(LoadedModel<?, I, O> model, InvocationRequest request, Call call) {
         this.model = model;
@@ -82,12 +89,10 @@ final class Flight<I, O> {
     ///
     /// @throws ServingException for every way in which this can fail
     ServedAnswer answer() {
-        var translated = new CompletableFuture<Void>();
-        answer = run(Hook.INPUT_FN, entered -> decode(translated, entered))
-                .thenCompose(decoded -> decoded.streamedAs.isPresent()
-                        ? stream(decoded)
-                        : predict(decoded)
-                                .thenCompose(times -> run(Hook.OUTPUT_FN, entered -> encode(decoded, times, entered))));
+        answer = run(Hook.INPUT_FN, this::decode)
+                .thenCompose(streamedAs -> streamedAs.isPresent()
+                        ? stream(streamedAs.get())
+                        : predict().thenCompose(times -> run(Hook.OUTPUT_FN, entered -> encode(times, entered))));
         if (!call.dialect().equals(Dialect.NONE)) {
             var _ = await(CompletableFuture.anyOf(translated, answer));
         }
@@ -155,28 +160,46 @@ final class Flight<I, O> {
         return next.result();
     }
 
-    /// @param translated completed when the deadline will not change any more
-    private Decoded<I, O> decode(CompletableFuture<Void> translated, Consumer<String> entered) throws Exception {
+    /// @return the type of an answer that leaves part by part; nothing: it is whole
+    private Optional<MediaType> decode(Consumer<String> entered) throws Exception {
         long start = System.nanoTime();
-        var understood = call.dialect().request(request);
+        understood = call.dialect().request(request);
         var left = understood.remaining();
         if (left.toNanos() < deadline.nanosLeft()) {
             deadline = Deadline.in(left, deadline.clock());
         }
         translated.complete(null);
-        var records = hooks.decode(understood, entered);
-        call.memory().add(PIECE * records.pieces().values().size());
-        if (streaming.isPresent()
-                && records.pieces().values().size() > records.values().size()) {
+        pieces = hooks.decode(understood, entered);
+        int count = pieces.values().size();
+        call.memory().add(PIECE * count);
+        if (streaming.isPresent() && count > pieces.records().size()) {
             throw ErrorType.INTERNAL.because(
                     "%s returned several pieces, expected the record that stepFn predicts part by part"
                             .formatted(hooks.name(Hook.SPLIT)));
         }
-        var parts = new Parts<O>(records.pieces().values().size(), deadline.nanos(), call.memory());
-        var type = records.isEmpty() ? Optional.<MediaType>empty() : streaming.flatMap(this::streamedAs);
-        var took = Duration.ofNanos(System.nanoTime() - start);
-        model.metrics.decode.record(took);
-        return new Decoded<>(understood, records, parts, type, took);
+        predictions = Stream.generate(() -> (List<O>) new ArrayList<O>(1))
+                .limit(count)
+                .toList();
+        var type = count == 0 ? Optional.<MediaType>empty() : streaming.flatMap(this::streamedAs);
+        decodeTime = Duration.ofNanos(System.nanoTime() - start);
+        model.metrics.decode.record(decodeTime);
+        return type;
+    }
+
+    @Override
+    public void take(int index, O part) {
+        synchronized (predictions) {
+            var before = predictions.get(index);
+            if (!before.isEmpty()) {
+                call.memory().addAtOnce(PIECE);
+            }
+            before.add(part);
+        }
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return deadline.nanos();
     }
 
     private Optional<MediaType> streamedAs(StreamingHandler<?, I, O, ?> streaming) {
@@ -186,21 +209,19 @@ final class Flight<I, O> {
                         : streaming.streamedAs(request));
     }
 
-    private CompletableFuture<PredictionTimes> predict(Decoded<I, O> decoded) {
-        return decoded.records.isEmpty()
-                ? CompletableFuture.completedFuture(PredictionTimes.NONE)
-                : submit(decoded, decoded.parts);
+    private CompletableFuture<PredictionTimes> predict() {
+        return pieces.records().isEmpty() ? CompletableFuture.completedFuture(PredictionTimes.NONE) : submit(this);
     }
 
     /// Completed when there is a part, or there will be none.
-    private CompletableFuture<ServedAnswer> stream(Decoded<I, O> decoded) {
-        var streamed = new ServedAnswer.Streamed<O>(
-                this::encodePart, decoded.streamedAs.orElseThrow(), call, model.metrics.streams(), deadline, begunAt);
-        var predicted = submit(decoded, streamed);
+    private CompletableFuture<ServedAnswer> stream(MediaType type) {
+        var streamed =
+                new ServedAnswer.Streamed<O>(this::encodePart, type, call, model.metrics.streams(), deadline, begunAt);
+        var predicted = submit(streamed);
         streamed.comesFrom(submission);
         var _ = predicted.whenComplete((times, failure) -> {
             if (failure == null) {
-                streamed.end(invocation(decoded, times, Duration.ZERO));
+                streamed.end(invocation(times, Duration.ZERO));
             } else {
                 streamed.fail(HookFailure.inside(hooks.predicting(), failure));
             }
@@ -209,9 +230,9 @@ final class Flight<I, O> {
     }
 
     /// Has the records predicted. The thread that ends them, mostly a worker's, says so.
-    private CompletableFuture<PredictionTimes> submit(Decoded<I, O> decoded, PartSink<O> sink) {
+    private CompletableFuture<PredictionTimes> submit(PartSink<O> sink) {
         call.caller().trace().queued();
-        submission = model.batcher.submit(decoded.records.pieces(), sink, call.caller());
+        submission = model.batcher.submit(pieces, sink, call.caller());
         return submission.predicted();
     }
 
@@ -226,19 +247,16 @@ final class Flight<I, O> {
         }
     }
 
-    private ServedAnswer encode(Decoded<I, O> decoded, PredictionTimes times, Consumer<String> entered)
-            throws Exception {
+    private ServedAnswer encode(PredictionTimes times, Consumer<String> entered) throws Exception {
         long start = System.nanoTime();
-        var response = hooks.encode(
-                decoded.records, decoded.parts.ofPieces(), streaming.isPresent(), decoded.request, entered);
-        var translated = call.dialect().response(response);
+        var response = hooks.encode(pieces, predictions, streaming.isPresent(), understood, entered);
+        var answered = call.dialect().response(response);
         var took = Duration.ofNanos(System.nanoTime() - start);
         model.metrics.encode.record(took);
-        return new ServedAnswer.Whole(translated, invocation(decoded, times, took));
+        return new ServedAnswer.Whole(answered, invocation(times, took));
     }
 
-    private Invocation invocation(Decoded<I, O> decoded, PredictionTimes times, Duration encoded) {
-        return new Invocation(
-                decoded.records.values().size(), decoded.took, times.queued(), times.predicted(), encoded);
+    private Invocation invocation(PredictionTimes times, Duration encoded) {
+        return new Invocation(pieces.records().size(), decodeTime, times.queued(), times.predicted(), encoded);
     }
 }

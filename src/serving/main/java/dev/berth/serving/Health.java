@@ -19,7 +19,7 @@ import org.slf4j.MDC;
 /// no model can serve.
 ///
 /// A thread of its own looks at the heap, and has all models look for hooks that still run long after
-/// the deadline of their request, because no caller waits for such a hook.
+/// the deadline of their request and for sessions that are not used, because no caller waits for those.
 public final class Health implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Health.class);
@@ -70,11 +70,11 @@ public final class Health implements AutoCloseable {
         try {
             heap.look();
             for (var model : models.get()) {
-                model.findStuck(grace, (what, stack) -> tell(model.name(), what, stack));
+                model.look(grace, (what, stack) -> tell(model.name(), what, stack));
             }
         } catch (Throwable e) {
             metrics.caught(e);
-            log.error("could not look for hooks that are stuck", e);
+            log.error("could not look for hooks that are stuck and sessions that are not used", e);
         }
     }
 

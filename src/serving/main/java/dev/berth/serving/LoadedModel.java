@@ -4,11 +4,9 @@ import dev.berth.batching.Batcher;
 import dev.berth.batching.Predictor;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.SessionHandler;
-import dev.berth.hooks.StreamingHandler;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.hooks.HookPredictor;
-import dev.berth.serving.hooks.HookStepper;
 import dev.berth.serving.hooks.HookThreads;
 import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.LoadException;
@@ -71,13 +69,12 @@ final class LoadedModel<M, I, O> {
                     plan.first().ask(new Rehearsal<>(hooks, model, plan.limits().maxBatchSize()));
                     return model;
                 }));
-        return hooks.handler instanceof StreamingHandler<M, I, O, ?> streaming
-                ? new HookStepper<>(hooks, streaming, model)
-                : new HookPredictor<>(hooks, model);
+        return HookPredictor.of(hooks, model);
     }
 
-    /// See [ServedModel#findStuck].
-    void findStuck(Duration grace, BiConsumer<String, StackTraceElement[]> told) {
+    /// See [ServedModel#look].
+    void look(Duration grace, BiConsumer<String, StackTraceElement[]> told) {
+        sessions.ifPresent(SessionStore::endExpired);
         pool.findStuck(grace)
                 .forEach(run -> told.accept(
                         "%s is stuck: it still runs %d s after the deadline of its request; model: %s"

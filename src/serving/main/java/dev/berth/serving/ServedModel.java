@@ -279,11 +279,12 @@ public final class ServedModel {
         }
     }
 
-    /// Looks for hooks that still run `grace` after the deadline of their requests.
+    /// Ends sessions that were not used for long, and looks for hooks that still run `grace` after the
+    /// deadline of their requests. Called once a second or so.
     ///
     /// @param told of each that was not known before: what it is, and where
-    public void findStuck(Duration grace, BiConsumer<String, StackTraceElement[]> told) {
-        Optional.ofNullable(state.get().model).ifPresent(model -> model.findStuck(grace, told));
+    public void look(Duration grace, BiConsumer<String, StackTraceElement[]> told) {
+        Optional.ofNullable(state.get().model).ifPresent(model -> model.look(grace, told));
     }
 
     /// Refuses new requests, lets running ones finish within `drain`, and frees the model. May be

@@ -64,7 +64,13 @@ class SessionStoreSchedules {
                         orNoSession(() -> {
                             Thread.sleep(almost);
                             sessions.close(id);
-                        }));
+                        }),
+                        () -> {
+                            Thread.sleep(TIME_TO_LIVE);
+                            sessions.store.endExpired();
+                        });
+                Thread.sleep(TIME_TO_LIVE);
+                sessions.store.endExpired();
                 until(sessions.handler::allAreClosed);
                 sessions.stop();
             }

@@ -74,15 +74,6 @@ public final class Hooks<M, I, O> {
         }
     }
 
-    /// The records of one request and the pieces that are queued for them, mostly the records
-    /// themselves.
-    public record Records<I>(List<I> values, Pieces<I> pieces) {
-
-        public boolean isEmpty() {
-            return values.isEmpty();
-        }
-    }
-
     public final InferenceHandler<M, I, O> handler;
     private final Metrics metrics;
     private final Map<Hook, String> names = new EnumMap<>(Hook.class);
@@ -208,7 +199,7 @@ public final class Hooks<M, I, O> {
     }
 
     /// Makes records of a request, and pieces of those.
-    public Records<I> decode(InvocationRequest request, Consumer<String> entered) throws Exception {
+    public Pieces<I> decode(InvocationRequest request, Consumer<String> entered) throws Exception {
         entered.accept(name(Hook.INPUT_FN));
         // The hook's own list is read here and never again, when others wait for the thread.
         var records = new ArrayList<>(require(handler.inputFn(request), Hook.INPUT_FN, "a list of records"));
@@ -232,7 +223,7 @@ public final class Hooks<M, I, O> {
             counts[number++] = parts.size();
         }
         entered.accept(name(Hook.LENGTH));
-        return new Records<>(records, new Pieces<>(pieces, lengths(pieces), counts));
+        return new Pieces<>(records, pieces, lengths(pieces), counts);
     }
 
     private int[] lengths(List<I> pieces) {
@@ -252,17 +243,17 @@ public final class Hooks<M, I, O> {
     ///
     /// @param inParts whether that is parts, which `join` puts together however few there are
     public InvocationResponse encode(
-            Records<I> records,
+            Pieces<I> pieces,
             List<List<O>> ofPieces,
             boolean inParts,
             InvocationRequest request,
             Consumer<String> entered)
             throws Exception {
         entered.accept(name(Hook.JOIN));
-        var joined = new ArrayList<O>(records.values.size());
+        var joined = new ArrayList<O>(pieces.records().size());
         int from = 0;
-        for (var record : records.values) {
-            int to = from + records.pieces.counts()[joined.size()];
+        for (var record : pieces.records()) {
+            int to = from + pieces.counts()[joined.size()];
             boolean isWhole = to == from + 1;
             var its = isWhole
                     ? ofPieces.get(from)

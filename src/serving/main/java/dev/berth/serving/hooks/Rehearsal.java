@@ -54,10 +54,10 @@ public final class Rehearsal<M, I, O> {
     /// @throws ServingException as its caller would get it
     public Answer<I> ask(InvocationRequest request) {
         return call(() -> {
-            var records = hooks.decode(request, this::enters);
+            var pieces = hooks.decode(request, this::enters);
             enters(hooks.predicting());
-            var predictions = predictAll(records.pieces().values());
-            return new Answer<>(records.values(), hooks.encode(records, predictions, false, request, this::enters));
+            var predictions = predictAll(pieces.values());
+            return new Answer<>(pieces.records(), hooks.encode(pieces, predictions, false, request, this::enters));
         });
     }
 
@@ -84,7 +84,7 @@ public final class Rehearsal<M, I, O> {
 
     private List<O> predictBatch(List<I> records) throws Exception {
         return Predictor.checked(
-                new HookPredictor<>(hooks, model).predict(Collections.unmodifiableList(records)), records.size());
+                HookPredictor.of(hooks, model).predict(Collections.unmodifiableList(records)), records.size());
     }
 
     private <T> T call(CallableOp<T, Exception> call) {

@@ -27,6 +27,7 @@ import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,9 +75,6 @@ public final class SessionStore {
         private final String id = UUID.randomUUID().toString();
         private final Object value;
 
-        /// Ends it when it is not used. Not started where it may be idle for ever.
-        private final Thread watch = Thread.ofVirtual().name("berth-sessions").unstarted(this::expire);
-
         /// Has the one turn while nobody has it, and gives it away in the order in which requests ask. The
         /// first is that of the request that opens the session, and whatever ends the session has to have it.
         private final BlockingQueue<Session> turn = new LinkedTransferQueue<>();
@@ -87,34 +85,29 @@ public final class SessionStore {
         /// Only for the holder of the turn.
         private long bytes;
 
+        /// After how many nanoseconds without use it ends.
+        private final long idleTime;
+
         private volatile long usedAt = System.nanoTime();
 
-        private Session(Object value, long bytes) {
+        private Session(Object value, long bytes, long idleTime) {
             this.value = value;
             this.bytes = bytes;
+            this.idleTime = idleTime;
         }
 
-        private void expire() {
-            try {
-                for (long left = timeToLive.toNanos(); left > 0; left = left()) {
-                    TimeUnit.NANOSECONDS.sleep(left);
+        /// Ends it if nothing is in it and the condition still holds then.
+        private void endIfIdle(Reason reason, BooleanSupplier condition) {
+            if (turn.poll() != null) {
+                if (condition.getAsBoolean()) {
+                    endWhenFree(reason);
                 }
-            } catch (InterruptedException e) {
-                log.trace("session {} has ended", id, e);
+                passTurn();
             }
         }
 
-        /// Until it expires. From zero on it has ended.
-        private long left() {
-            if (turn.poll() == null) {
-                return timeToLive.toNanos();
-            }
-            long left = timeToLive.toNanos() - (System.nanoTime() - usedAt);
-            if (left <= 0) {
-                endWhenFree(Reason.EXPIRED);
-            }
-            passTurn();
-            return left;
+        private boolean hasExpired() {
+            return System.nanoTime() - usedAt >= idleTime;
         }
 
         private void endWhenFree(Reason reason) {
@@ -142,7 +135,6 @@ public final class SessionStore {
             room.leave(bytes);
             metrics.sessionClosed(ending.get().name().toLowerCase(Locale.ROOT));
             open.leave();
-            watch.interrupt();
         }
     }
 
@@ -236,8 +228,8 @@ public final class SessionStore {
         }
         Session session;
         try {
-            session =
-                    awaitOpened(calls.start(hooks.name(Hook.OPEN_SESSION), deadline, logContext, () -> made(request)));
+            session = awaitOpened(
+                    calls.start(hooks.name(Hook.OPEN_SESSION), deadline, logContext, () -> made(request, expires)));
         } catch (Throwable e) {
             room.leave(0);
             throw e;
@@ -250,9 +242,6 @@ public final class SessionStore {
             session.endWhenFree(Reason.STOPPED);
             session.passTurn();
             throw ErrorType.NOT_READY.because("the model is stopping");
-        }
-        if (expires) {
-            session.watch.start();
         }
         return new Turn(session);
     }
@@ -267,13 +256,14 @@ public final class SessionStore {
         }
     }
 
-    private Session made(InvocationRequest request) throws Exception {
+    private Session made(InvocationRequest request, boolean expires) throws Exception {
         var value = handler.openSession(request);
         if (value == null) {
             throw ErrorType.INTERNAL.because(
                     "%s returned null, expected a session".formatted(hooks.name(Hook.OPEN_SESSION)));
         }
-        return new Session(value, Math.max(0, handler.sessionBytes(value)));
+        long idleTime = expires ? timeToLive.toNanos() : Long.MAX_VALUE;
+        return new Session(value, Math.max(0, handler.sessionBytes(value)), idleTime);
     }
 
     /// Takes a turn in a session. Where others are in it, waits until theirs are over.
@@ -345,11 +335,7 @@ public final class SessionStore {
 
     private void makeRoom() {
         for (var idle = oldestIdle(); idle.isPresent(); idle = oldestIdle()) {
-            var session = idle.get();
-            if (session.turn.poll() != null) {
-                session.endWhenFree(Reason.MEMORY);
-                session.passTurn();
-            }
+            idle.get().endIfIdle(Reason.MEMORY, () -> true);
         }
     }
 
@@ -360,6 +346,13 @@ public final class SessionStore {
                 : sessions.values().stream()
                         .filter(session -> !session.turn.isEmpty())
                         .min(Comparator.comparingLong(session -> session.usedAt));
+    }
+
+    /// Ends those that were not used for their time to live. Called once a second or so.
+    public void endExpired() {
+        sessions.values().stream()
+                .filter(Session::hasExpired)
+                .forEach(session -> session.endIfIdle(Reason.EXPIRED, session::hasExpired));
     }
 
     private long bytes(Session session) {
