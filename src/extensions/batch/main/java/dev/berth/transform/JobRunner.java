@@ -80,11 +80,13 @@ public final class JobRunner {
             var container = invoker.executionParameters();
             int concurrent = job.invocations().concurrent(container);
             var splitting = job.splitting(container);
+            // A disk says here whether it can be written to, and S3 where the lock is written.
             job.output()
                     .resolve(".berth-probe-%d".formatted(job.part().index()))
-                    .requireWritable();
+                    .create()
+                    .close();
             if (job.kind() instanceof Envelopes lines) {
-                lines.preview().ifPresent(Location::requireWritable);
+                lines.preview().ifPresent(image -> image.create().close());
             }
             try (var _ = JobLock.take(job, end::isOver, end::atOnceBecause)) {
                 runObjects(concurrent, splitting, invoker);

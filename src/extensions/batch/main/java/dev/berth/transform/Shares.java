@@ -161,7 +161,7 @@ record Shares(TransformJob job, List<Share> all, Set<Long> mine, String list) {
         int same = 0;
         var others = new TreeSet<Integer>();
         // The last one may have removed them meanwhile. S3 also lists those of more instances.
-        try (var found = notes.listIfThere()) {
+        try (var found = notes.list()) {
             for (var note :
                     found.filter(each -> NOTE.matcher(each.key()).matches()).toList()) {
                 int instance =

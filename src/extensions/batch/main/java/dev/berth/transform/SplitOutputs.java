@@ -84,7 +84,7 @@ record SplitOutputs(TransformJob job) {
     private List<StoredObject> parts(ObjectRange range) {
         var numbers = new HashMap<String, Integer>();
         IntStream.range(0, range.count()).forEach(number -> numbers.put(name(range, number), number));
-        try (var found = directory(range).listIfThere()) {
+        try (var found = directory(range).list()) {
             return found.filter(part -> numbers.containsKey(part.key()))
                     .sorted(Comparator.comparing(part -> numbers.get(part.key())))
                     .toList();

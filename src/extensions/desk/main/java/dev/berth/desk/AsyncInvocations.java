@@ -161,7 +161,7 @@ public final class AsyncInvocations implements AutoCloseable {
     /// In S3 nothing can be in the way of a name, and asking would cost requests.
     private static Location writable(Location object) {
         if (object.file().isPresent()) {
-            object.requireWritable();
+            object.create().close();
         }
         return object;
     }

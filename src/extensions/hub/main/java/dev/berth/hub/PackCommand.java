@@ -24,17 +24,23 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
-import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
 
 /// The `serve pack` command: a model artifact of a Hugging Face directory that has an ONNX file.
 ///
 /// It is made in a directory beside the output, asked there, and moved when it is whole.
+@Command(
+        name = "pack",
+        mixinStandardHelpOptions = true,
+        customSynopsis = "serve pack SOURCE --output DIR [--file PATH] [--target DEVICE]",
+        description = {"Makes a model artifact of a Hugging Face model that has an ONNX file.", ""})
 public final class PackCommand implements Subcommand {
 
     private static final List<String> TOKENIZER_FILES =
@@ -42,104 +48,83 @@ public final class PackCommand implements Subcommand {
 
     private static final int LONGEST_SHOWN = 200;
 
-    private final Map<String, String> environment;
-    private final Path home;
+    @Option(
+            names = "--output",
+            required = true,
+            paramLabel = "<dir>",
+            description = "The directory to write the artifact to; it must not be there yet")
+    private Path output;
 
-    public PackCommand() {
-        this(Map.of(), Path.of(""));
-    }
+    @Option(
+            names = "--file",
+            paramLabel = "<path>",
+            description = {
+                "The ONNX file to take, such as onnx/model_O3.onnx",
+                "  Default: model.onnx, or one in int8 for this CPU that gives the same answers"
+            })
+    private Path file;
 
-    PackCommand(Map<String, String> environment, Path home) {
-        this.environment = new HashMap<>(environment);
-        this.environment.remove("BERTH_MODELS");
-        // Only what needs attention is logged, unless somebody wants more.
-        this.environment.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
-        // What it makes is tried there.
-        this.environment.put("INSTANCE_TYPE", "cpu");
-        this.home = home;
+    @Option(
+            names = "--target",
+            defaultValue = "cpu",
+            converter = Device.class,
+            paramLabel = "<device>",
+            description = {"What it is served on: cpu or gpu, which takes no file in int8", "  Default: cpu"})
+    private Target target;
+
+    @Parameters(
+            paramLabel = "SOURCE",
+            description = "A directory of a Hugging Face model, or a snapshot of the hub's cache")
+    private Path source;
+
+    private static final class Device implements ITypeConverter<Target> {
+        @Override
+        public Target convert(String name) {
+            return Stream.of(Target.CPU, Target.GPU)
+                    .filter(target -> target.toString().equals(name))
+                    .findFirst()
+                    .orElseThrow(
+                            () -> new TypeConversionException("found \"%s\", expected cpu or gpu".formatted(name)));
+        }
     }
 
     @Override
     public CommandSpec spec() {
-        var spec = CommandSpec.create().name("pack").mixinStandardHelpOptions(true);
-        spec.addOption(OptionSpec.builder("--output")
-                .type(Path.class)
-                .required(true)
-                .paramLabel("<dir>")
-                .description("The directory to write the artifact to; it must not be there yet")
-                .build());
-        spec.addOption(OptionSpec.builder("--file")
-                .type(Path.class)
-                .paramLabel("<path>")
-                .description(
-                        "The ONNX file to take, such as onnx/model_O3.onnx",
-                        "  Default: model.onnx, or one in int8 for this CPU that gives the same answers")
-                .build());
-        spec.addOption(OptionSpec.builder("--target")
-                .type(Target.class)
-                .converters((ITypeConverter<Target>) PackCommand::target)
-                .defaultValue("cpu")
-                .paramLabel("<device>")
-                .description("What it is served on: cpu or gpu, which takes no file in int8", "  Default: cpu")
-                .build());
-        spec.addPositional(PositionalParamSpec.builder()
-                .index("0")
-                .arity("1")
-                .required(true)
-                .type(Path.class)
-                .paramLabel("SOURCE")
-                .description("A directory of a Hugging Face model, or a snapshot of the hub's cache")
-                .build());
-        spec.usageMessage()
-                .customSynopsis("serve pack SOURCE --output DIR [--file PATH] [--target DEVICE]")
-                .description("Makes a model artifact of a Hugging Face model that has an ONNX file.", "");
-        return spec;
-    }
-
-    private static Target target(String name) {
-        return Stream.of(Target.CPU, Target.GPU)
-                .filter(target -> target.toString().equals(name))
-                .findFirst()
-                .orElseThrow(() -> new TypeConversionException("found \"%s\", expected cpu or gpu".formatted(name)));
+        return CommandSpec.forAnnotatedObject(this);
     }
 
     @Override
-    public int run(Map<String, String> environment, Path home, ParseResult parsed) {
-        return new PackCommand(environment, home).run(parsed);
-    }
-
-    private int run(ParseResult parsed) {
-        Path source =
-                parsed.<Path>matchedPositionalValue(0, null).toAbsolutePath().normalize();
-        Path output = parsed.commandSpec().findOption("--output").getValue();
-        Path file = parsed.commandSpec().findOption("--file").getValue();
-        Target target = parsed.commandSpec().findOption("--target").getValue();
+    public int run(Map<String, String> environment, Path home, ParseResult parsed) throws StartException {
+        Logging.configure(Logging.settings(settings(environment), Map.of()), new FileOutputStream(FileDescriptor.err));
         try {
-            Logging.configure(Logging.settings(environment, Map.of()), new FileOutputStream(FileDescriptor.err));
-            pack(
-                    source,
-                    output.toAbsolutePath(),
-                    Optional.ofNullable(file).map(source::resolve),
-                    target,
-                    System.out::println);
+            pack(environment, home, System.out::println);
             System.out.printf("wrote %s%n  serve check %1$s%n  serve --model-dir %1$s%n", output);
             return ExitCode.OK;
         } catch (ConfigurationException e) {
-            e.problems().forEach(System.err::println);
-            return ExitCode.USAGE;
-        } catch (ModelArtifactException | StartException e) {
-            System.err.println(e.getMessage());
+            throw e;
         } catch (IOException e) {
-            System.err.printf("%s can't be written: %s%n", output, e);
+            throw new StartException("%s can't be written: %s".formatted(output, e));
         } catch (Exception e) {
-            System.err.println(StartException.of(e).getMessage());
+            throw StartException.of(e);
         }
-        return ExitCode.SOFTWARE;
     }
 
-    /// @param target what it is served on; it is tried on the CPU
+    /// Those of the server that an artifact is tried on.
+    private static Map<String, String> settings(Map<String, String> environment) {
+        var settings = new HashMap<>(environment);
+        settings.remove("BERTH_MODELS");
+        // Only what needs attention is logged, unless somebody wants more.
+        settings.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
+        settings.put("INSTANCE_TYPE", "cpu");
+        return settings;
+    }
+
+    /// An artifact that is made, and what it answers to a trial.
+    private record Candidate(HubModel model, Path directory, List<JsonNode> answers) {}
+
     /// @param say is given what was chosen and why, line by line
-    void pack(Path source, Path output, Optional<Path> file, Target target, Consumer<String> say) throws Exception {
+    void pack(Map<String, String> environment, Path home, Consumer<String> say) throws Exception {
+        source = source.toAbsolutePath().normalize();
         if (!Files.isDirectory(source)) {
             throw new StartException(
                     "%s: found no such directory, expected that of a Hugging Face model".formatted(source));
@@ -148,50 +133,40 @@ public final class PackCommand implements Subcommand {
             throw new StartException(
                     "--output %s: found something there, expected the name of a new directory".formatted(output));
         }
-        var model = new HubModel(source, file);
+        var asked = Optional.ofNullable(file).map(source::resolve);
+        var model = new HubModel(source, asked);
         var task = HubTask.of(model);
         model.reasons.forEach(say);
         model.warnings.forEach(warning -> say.accept("warning: " + warning));
-        Files.createDirectories(output.getParent());
-        var unfinished = Files.createTempDirectory(output.getParent(), ".berth-pack");
+        var parent = Files.createDirectories(output.toAbsolutePath().getParent());
+        var unfinished = Files.createTempDirectory(parent, ".berth-pack");
         try {
             var trial = new Trial(task, model);
-            var chosen = write(model, unfinished.resolve("full"));
-            var answers = ask(trial, chosen, model);
-            boolean mayBeLighter = file.isEmpty() && target == Target.CPU;
-            for (var candidate : mayBeLighter ? model.lighter() : List.<Path>of()) {
-                var name = source.relativize(candidate);
+            var server = settings(environment);
+            var chosen = candidate(model, trial, unfinished.resolve("full"), server, home);
+            boolean mayBeLighter = asked.isEmpty() && target == Target.CPU;
+            for (var light : mayBeLighter ? model.lighter() : List.<Path>of()) {
+                var name = source.relativize(light);
                 try {
-                    var lighter = new HubModel(source, Optional.of(candidate));
+                    var lighter = new HubModel(source, Optional.of(light));
                     HubTask.of(lighter);
-                    var directory = write(lighter, unfinished.resolve(candidate.getFileName()));
-                    var own = ask(trial, directory, lighter);
-                    var agreement = trial.compare(answers, own);
+                    var one = candidate(lighter, trial, unfinished.resolve(light.getFileName()), server, home);
+                    var agreement = trial.compare(chosen.answers, one.answers);
                     boolean agrees = Trial.agrees(agreement);
                     say.accept("%s: %s; %s".formatted(name, agreement, agrees ? "taken" : "not taken"));
                     if (agrees) {
                         lighter.description.set("agreement", JsonText.tree(agreement));
-                        model = lighter;
-                        chosen = directory;
-                        answers = own;
+                        chosen = one;
                         break;
                     }
                 } catch (StartException | ModelArtifactException e) {
                     say.accept("%s: %s; not taken".formatted(name, e.getMessage()));
                 }
             }
-            Files.write(chosen.resolve("sample.json"), JsonText.bytes(trial.sample()));
-            var answer = answers.getFirst();
-            // int8 and fp16 round otherwise on other machines. The text of an answer stays the same.
-            if (answer.has("answer")
-                    || model.description.path("precision").asText().equals("fp32")) {
-                Files.write(chosen.resolve("sample-response.json"), JsonText.bytes(answer));
-            }
-            model.description.put("target", target.toString());
-            describe(model, chosen);
-            var text = answer.toString();
+            finish(chosen, trial.sample());
+            var text = chosen.answers.getFirst().toString();
             say.accept("sample: " + text.substring(0, Math.min(LONGEST_SHOWN, text.length())));
-            Files.move(chosen, output);
+            Files.move(chosen.directory, output);
         } finally {
             try (var files = Files.walk(unfinished)) {
                 for (var each : files.toList().reversed()) {
@@ -201,8 +176,37 @@ public final class PackCommand implements Subcommand {
         }
     }
 
+    /// Makes the artifact of a model, and has it answer.
+    private static Candidate candidate(
+            HubModel model, Trial trial, Path directory, Map<String, String> environment, Path home) throws Exception {
+        write(model, directory);
+        try (var loaded = InProcessModel.load(directory, environment, home)) {
+            return new Candidate(model, directory, trial.ask(loaded));
+        } catch (ServingException | StartException e) {
+            var why = e instanceof ServingException ? "the model does not answer the sample: " : "";
+            // Its own place is gone when this is read.
+            throw new StartException((why + e.getMessage())
+                    .replace(directory.resolve(model.nameInArtifact()).toString(), model.file.toString())
+                    .replace(directory.toString(), model.directory.toString())
+                    .replace("model.json: ", ModelLayout.SOURCE));
+        }
+    }
+
+    /// Writes the sample, and its answer where that is the same on other machines: int8 and fp16 round
+    /// otherwise there, and only the text of an answer stays.
+    private void finish(Candidate chosen, JsonNode sample) throws IOException {
+        Files.write(chosen.directory.resolve("sample.json"), JsonText.bytes(sample));
+        var answer = chosen.answers.getFirst();
+        var description = chosen.model.description;
+        if (answer.has("answer") || description.path("precision").asText().equals("fp32")) {
+            Files.write(chosen.directory.resolve("sample-response.json"), JsonText.bytes(answer));
+        }
+        description.put("target", target.toString());
+        describe(chosen.model, chosen.directory);
+    }
+
     /// Everything but the sample. What links lead to is copied.
-    private static Path write(HubModel model, Path directory) throws IOException {
+    private static void write(HubModel model, Path directory) throws IOException {
         Files.createDirectory(directory);
         Files.copy(model.file, directory.resolve(model.nameInArtifact()));
         for (var name : model.graph.weights()) {
@@ -221,23 +225,9 @@ public final class PackCommand implements Subcommand {
         }
         ((ObjectNode) model.description.path("files").path(0)).put("path", model.nameInArtifact());
         describe(model, directory);
-        return directory;
     }
 
     private static void describe(HubModel model, Path directory) throws IOException {
         Files.write(directory.resolve("model.json"), JsonText.bytes(model.description));
-    }
-
-    private List<JsonNode> ask(Trial trial, Path artifact, HubModel model) throws Exception {
-        try (var loaded = InProcessModel.load(artifact, environment, home)) {
-            return trial.ask(loaded);
-        } catch (ServingException | StartException e) {
-            var why = e instanceof ServingException ? "the model does not answer the sample: " : "";
-            // Its own place is gone when this is read.
-            throw new StartException((why + e.getMessage())
-                    .replace(artifact.resolve(model.nameInArtifact()).toString(), model.file.toString())
-                    .replace(artifact.toString(), model.directory.toString())
-                    .replace("model.json: ", ModelLayout.SOURCE));
-        }
     }
 }

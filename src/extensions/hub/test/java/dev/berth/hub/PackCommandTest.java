@@ -15,12 +15,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
 
 /// `./serve pack` on directories of Hugging Face, and such directories served as they are. Their
 /// models are a few operators each, with the sample's tokenizer.
@@ -375,8 +375,10 @@ class PackCommandTest {
     }
 
     private void pack(Target target) throws Exception {
-        new PackCommand(Map.of(), Path.of("").toAbsolutePath())
-                .pack(source, output, Optional.empty(), target, said::add);
+        var command = new PackCommand();
+        new CommandLine(command.spec())
+                .parseArgs(source.toString(), "--output", output.toString(), "--target", target.toString());
+        command.pack(Map.of(), Path.of("").toAbsolutePath(), said::add);
     }
 
     private void config(String architecture, String more) throws IOException {

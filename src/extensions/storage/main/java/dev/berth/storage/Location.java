@@ -61,14 +61,9 @@ public interface Location {
     ///
     /// @return to be consumed once. It asks for the objects as it goes: it holds a page of them, or
     ///   the names in one directory
-    /// @throws StorageException from here or from the stream; for a path that does not exist, too.
-    ///   Nothing in a bucket is an empty stream
+    ///   Where there is nothing, on disk too, it is empty
+    /// @throws StorageException from here or from the stream
     Stream<StoredObject> list();
-
-    /// The same, and nothing where a local path does not exist.
-    default Stream<StoredObject> listIfThere() {
-        return list();
-    }
 
     /// The size in bytes; nothing where there is no such object.
     OptionalLong size();
@@ -108,8 +103,8 @@ public interface Location {
     /// @param contentType kept by S3 only
     ObjectWriter create(Optional<String> contentType);
 
-    /// Makes this object of others, in their order. In S3 what is long enough is copied there, and
-    /// does not come by.
+    /// Makes this object of others, in their order. S3 copies them itself, where they are long enough
+    /// for that.
     ///
     /// Several processes may do this at once with the same objects: each makes the same of them, and
     /// one is the last. A process that fails, because another one has begun or has ended, has changed
@@ -137,9 +132,6 @@ public interface Location {
 
     /// Removes local directories at and below this location that have nothing in them.
     default void deleteEmpty() {}
-
-    /// Finds out whether the object can be written, and writes none. Directories are made.
-    void requireWritable();
 
     /// The marker at this location, where there is one.
     Optional<Marker> marker();

@@ -4,29 +4,26 @@ import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.io.BufferedInputStream;
-import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The answers to an object's records that outlive the job when it is killed, in parts of some
-/// megabytes. A part has answers in the order in which they arrived. Its name, `FROM-NUMBER`, says
-/// that all of them are for `FROM` and later records: those before were written when it was begun.
-///
-/// On a disk each answer is appended to a file, so a job that is killed makes again what was on its
-/// way, and nothing else. A machine that loses its power may lose some of it, which the checksums
-/// tell. Other stores can't append to an object: there a part is written about once a second, as
-/// each is a request that costs money and time, and an object that is done sooner has none.
+/// megabytes. A part is an object of its own, which appears whole: about once a second, as each is a
+/// request to S3 that costs money and time, or a file that is flushed to the disk. An object that is
+/// done sooner has none. A part has answers in the order in which they arrived. Its name,
+/// `FROM-NUMBER`, says that all of them are for `FROM` and later records: those before were written
+/// when it was begun.
 ///
 /// Records are counted from 1. Only the thread that reads and writes the object calls it, but for
 /// [#arrived]. What can't be kept, or not be read, is asked again, and fails no object.
@@ -35,7 +32,6 @@ public final class Checkpoint {
     private static final Logger log = LoggerFactory.getLogger(Checkpoint.class);
     private static final long EVERY_NANOS = Duration.ofSeconds(1).toNanos();
     private static final int MOST_IN_PART = 4 << 20;
-    private static final int HEAD = 2 * Long.BYTES + 2 * Integer.BYTES;
 
     private final Location all;
     private final Location ofJob;
@@ -46,17 +42,15 @@ public final class Checkpoint {
     /// Of the parts that were read, by the first record.
     private final TreeMap<Long, Answer> answers = new TreeMap<>();
 
-    private record Answer(int count, byte[] output) {}
+    private record Answer(long first, int count, byte[] output) {}
 
     // Guarded by the monitor.
     private int parts;
-    private long lastEnd = System.nanoTime();
+    private long lastPart = System.nanoTime();
     private boolean isClosed;
-
-    /// Null until there is something to write.
-    private Part part;
-
-    private volatile boolean isAnyThere;
+    private long from;
+    private long bytes;
+    private final List<Answer> arrived = new ArrayList<>();
 
     /// @param all for the parts of all jobs
     /// @param ofJob for those of this one
@@ -66,8 +60,6 @@ public final class Checkpoint {
         this.ofJob = ofJob;
         this.left = new ArrayDeque<>(left);
         this.parts = left.size();
-        // A look at a directory is no request.
-        this.isAnyThere = !left.isEmpty() || all.file().isPresent();
     }
 
     /// The name of a part, so that they are listed in the order of their records.
@@ -83,7 +75,7 @@ public final class Checkpoint {
     /// What an earlier run has made of these records.
     public Optional<byte[]> answer(long first, int count) {
         while (!left.isEmpty() && from(left.peek()) <= first) {
-            read(left.remove().location());
+            read(left.remove());
         }
         answers.headMap(first).clear();
         return Optional.ofNullable(answers.remove(first))
@@ -91,117 +83,77 @@ public final class Checkpoint {
                 .map(Answer::output);
     }
 
-    /// What was cut off, or never reached the disk, is no answer.
-    private void read(Location location) {
-        try (var in = new BufferedInputStream(location.open())) {
-            for (var head = in.readNBytes(HEAD); head.length == HEAD; head = in.readNBytes(HEAD)) {
-                var found = ByteBuffer.wrap(head);
-                long first = found.getLong();
-                int count = found.getInt();
-                var output = in.readNBytes(Math.max(0, found.getInt()));
-                if (head(first, count, output).equals(found.rewind())) {
-                    answers.put(first, new Answer(count, output));
+    private void read(StoredObject part) {
+        try (var in = new DataInputStream(new BufferedInputStream(part.open(0)))) {
+            while (in.available() > 0) {
+                long first = in.readLong();
+                int count = in.readInt();
+                int length = in.readInt();
+                var output = in.readNBytes(length);
+                if (output.length < length) {
+                    throw new EOFException("found the end within an answer");
                 }
+                answers.put(first, new Answer(first, count, output));
             }
-        } catch (IOException | StorageException e) {
-            log.debug("{} is of no use", location, e);
+        } catch (IOException | StorageException | IllegalArgumentException e) {
+            log.debug("{} is of no use", part.location(), e);
         }
     }
 
-    /// What is before an answer: which records it is for, its length, and a checksum.
-    private static ByteBuffer head(long first, int count, byte[] output) {
-        var head = ByteBuffer.allocate(HEAD).putLong(first).putInt(count).putInt(output.length);
-        var sum = new CRC32C();
-        sum.update(head.array());
-        sum.update(output);
-        return head.putLong(sum.getValue()).rewind();
+    /// Takes the output of a mini-batch as soon as it is there. Called by many threads, in any order:
+    /// the object's other answers wait while a part is written, so no more than one is in memory.
+    ///
+    /// @param next the first record whose output is not written yet
+    public synchronized void arrived(long next, long first, int count, byte[] output) {
+        if (isClosed) {
+            return;
+        }
+        from = arrived.isEmpty() ? next : from;
+        arrived.add(new Answer(first, count, output));
+        bytes += output.length;
+        if (bytes >= MOST_IN_PART || System.nanoTime() - lastPart >= EVERY_NANOS) {
+            write();
+        }
     }
 
-    /// Takes the output of a mini-batch as soon as it is there. Called by many threads, in any order.
-    ///
-    /// @param from the first record whose output is not written yet
-    public void arrived(long from, long first, int count, byte[] output) {
-        try {
-            var due = Optional.<Part>empty();
-            synchronized (this) {
-                if (isClosed) {
-                    return;
-                }
-                if (part == null) {
-                    part = new Part(ofJob.resolve(name(from, parts++)));
-                }
-                part.add(first, count, output);
-                if (part.isDue(lastEnd)) {
-                    due = Optional.of(part);
-                    part = null;
-                    lastEnd = System.nanoTime();
-                }
+    /// Writes what has arrived as a part. Where that does not succeed, nothing else is taken, and the
+    /// end tries it again: the thread may have been interrupted.
+    private void write() {
+        try (var part = ofJob.resolve(name(from, parts++)).create();
+                var out = new DataOutputStream(part)) {
+            for (var answer : arrived) {
+                out.writeLong(answer.first);
+                out.writeInt(answer.count);
+                out.writeInt(answer.output.length);
+                out.write(answer.output);
             }
-            // The other requests of the object go on meanwhile.
-            if (due.isPresent()) {
-                due.get().end(true);
-                isAnyThere = true;
-            }
+            part.commit();
+            arrived.clear();
+            bytes = 0;
+            lastPart = System.nanoTime();
         } catch (IOException | StorageException e) {
             log.debug("{}: no further answers are kept", ofJob, e);
-            synchronized (this) {
-                isClosed = true;
-            }
+            isClosed = true;
         }
     }
 
-    /// Ends it.
+    /// Ends it, also where the thread has been interrupted, as a job is stopped by that.
     ///
     /// @param isDone whether the output is there. Otherwise the answers are kept for the next run
     public synchronized void end(boolean isDone) {
         isClosed = true;
+        boolean wasInterrupted = Thread.interrupted();
         try {
-            if (part != null) {
-                // Nothing of an object that has just begun is worth a request.
-                part.end(!isDone && (isAnyThere || System.nanoTime() - lastEnd >= EVERY_NANOS));
-            }
-            if (isDone && isAnyThere) {
+            if (isDone && parts > 0) {
                 all.deleteAll();
+            } else if (!isDone && !arrived.isEmpty()) {
+                write();
             }
-        } catch (IOException | StorageException e) {
+        } catch (StorageException e) {
             log.debug("{} is left as it is", all, e);
-        }
-    }
-
-    /// One that is being written: on a disk with each answer, in S3 at its end.
-    private static final class Part {
-        private final Location location;
-        private final OutputStream out;
-        private long bytes;
-
-        private Part(Location location) throws IOException {
-            this.location = location;
-            var file = location.file();
-            if (file.isPresent()) {
-                Files.createDirectories(file.get().getParent());
-                out = Files.newOutputStream(file.get());
-            } else {
-                out = new ByteArrayOutputStream();
-            }
-        }
-
-        private void add(long first, int count, byte[] output) throws IOException {
-            out.write(head(first, count, output).array());
-            out.write(output);
-            bytes += HEAD + output.length;
-        }
-
-        private boolean isDue(long lastEnd) {
-            return bytes >= MOST_IN_PART || (location.file().isEmpty() && System.nanoTime() - lastEnd >= EVERY_NANOS);
-        }
-
-        private void end(boolean isKept) throws IOException {
-            out.close();
-            if (isKept && out instanceof ByteArrayOutputStream held) {
-                try (var object = location.create()) {
-                    held.writeTo(object);
-                    object.commit();
-                }
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
             }
         }
     }

@@ -18,6 +18,9 @@ public final class Checkpoints {
     /// Below the output of a job, for all that is not an output yet.
     public static final String DIRECTORY = ".berth-parts";
 
+    /// Of parts. Those of a Berth that writes them otherwise do not count.
+    private static final String FORM = "whole";
+
     private final Location directory;
     private final String job;
 
@@ -28,7 +31,7 @@ public final class Checkpoints {
     public Checkpoints(Location output, String settings) {
         this.directory = output.resolve(DIRECTORY);
         this.job = settings;
-        try (var parts = directory.listIfThere()) {
+        try (var parts = directory.list()) {
             this.left = parts.collect(Collectors.groupingBy(part -> part.key().replaceFirst("/.*", "")));
         }
     }
@@ -36,7 +39,7 @@ public final class Checkpoints {
     /// @param goOn whether what was left counts; otherwise it is removed
     public Checkpoint open(StoredObject object, boolean goOn) {
         var all = directory.resolve(name(object));
-        var hash = Sha256.hex("%s %s %d".formatted(job, object.location(), object.size()));
+        var hash = Sha256.hex("%s %s %s %d".formatted(FORM, job, object.location(), object.size()));
         var own = new ArrayList<StoredObject>();
         for (var part : left(object)) {
             if (goOn && part.key().matches(".*/" + hash + "/\\d{18}-\\d+")) {

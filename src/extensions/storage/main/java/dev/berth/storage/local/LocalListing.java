@@ -24,8 +24,8 @@ import java.util.Spliterators;
 import java.util.function.Consumer;
 
 /// The files of a directory tree, in the order of their keys. It holds the names in the directories
-/// that it is within, and no directory open. One that is gone meanwhile has no files, as in S3. Used
-/// by one thread.
+/// that it is within, and no directory open. One that is not there, or is gone meanwhile, has no files,
+/// as in S3. Used by one thread.
 final class LocalListing extends Spliterators.AbstractSpliterator<StoredObject> {
 
     /// That of S3. `String`'s own order differs where a character needs two chars.
@@ -89,10 +89,10 @@ final class LocalListing extends Spliterators.AbstractSpliterator<StoredObject> 
                 }
                 within.push(new Directory(path, real, key, names(path, key).iterator()));
             }
+        } catch (NoSuchFileException _) {
+            // As said above.
         } catch (IOException e) {
-            if (key.isEmpty() || !(e instanceof NoSuchFileException)) {
-                throw LocalErrors.of(located(key), "listed", e);
-            }
+            throw LocalErrors.of(located(key), "listed", e);
         } catch (DirectoryIteratorException e) {
             throw LocalErrors.of(located(key), "listed", e.getCause());
         }

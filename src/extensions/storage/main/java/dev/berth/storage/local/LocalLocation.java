@@ -81,19 +81,6 @@ public record LocalLocation(Path path, String text) implements Location {
         return StreamSupport.stream(new LocalListing(this, path), false);
     }
 
-    /// Another instance may remove it at any time.
-    @Override
-    public Stream<StoredObject> listIfThere() {
-        try {
-            return list();
-        } catch (StorageException e) {
-            if (e.getCause() instanceof NoSuchFileException) {
-                return Stream.empty();
-            }
-            throw e;
-        }
-    }
-
     @Override
     public OptionalLong size() {
         try {
@@ -174,11 +161,6 @@ public record LocalLocation(Path path, String text) implements Location {
     @Override
     public ObjectWriter create(Optional<String> contentType) {
         return LocalWriter.create(this, path.toAbsolutePath());
-    }
-
-    @Override
-    public void requireWritable() {
-        create().close();
     }
 
     /// No marker is a link. One that leads to nothing would be there and not there.

@@ -7,7 +7,6 @@ import dev.berth.storage.ObjectWriter;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoreKind;
 import dev.berth.storage.StoredObject;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -109,21 +108,28 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
 
     @Override
     public ObjectWriter create(Optional<String> contentType) {
+        return writer(contentType);
+    }
+
+    private S3Writer writer(Optional<String> contentType) {
         requireKey("written");
-        return new S3Writer(this, upload(contentType));
+        return new S3Writer(connection, address(), contentType);
     }
 
     @Override
     public void join(List<StoredObject> parts, Optional<String> contentType) {
-        requireKey("written");
+        if (parts.stream()
+                .limit(parts.size() - 1)
+                .anyMatch(part -> part.size() > 0 && part.size() < S3Writer.LEAST_PART)) {
+            Location.super.join(parts, contentType);
+            return;
+        }
         long all = parts.stream().mapToLong(StoredObject::size).sum();
-        try (var out = new S3Writer(this, upload(contentType))) {
+        try (var out = writer(contentType)) {
             for (var part : parts) {
-                out.append(part, ((S3Location) part.location()).address(), all);
+                out.copy(((S3Location) part.location()).address(), part.size(), all);
             }
             out.commit();
-        } catch (IOException e) {
-            throw StorageException.retryable(this, "can't be joined: " + e.getMessage(), e);
         } catch (StorageException e) {
             // The server can't copy.
             if (!(e.getCause() instanceof S3Exception answer) || answer.statusCode() != NOT_IMPLEMENTED) {
@@ -146,14 +152,6 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
         try (var objects = new S3Location(connection, bucket, key + "/", text + "/").list()) {
             objects.forEach(object -> object.location().delete());
         }
-    }
-
-    @Override
-    public void requireWritable() {
-        var upload = upload(Optional.empty());
-        upload.begin();
-        upload.abort(true);
-        upload.endOthers();
     }
 
     @Override
@@ -230,10 +228,6 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
 
     private S3Client client() {
         return connection.client();
-    }
-
-    private S3Upload upload(Optional<String> contentType) {
-        return new S3Upload(connection, address(), contentType);
     }
 
     private S3Address address() {

@@ -1,14 +1,31 @@
 package dev.berth.storage.s3;
 
-import dev.berth.storage.Location;
 import dev.berth.storage.ObjectWriter;
 import dev.berth.storage.StorageException;
-import dev.berth.storage.StoredObject;
-import java.io.IOException;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.IntFunction;
+import software.amazon.awssdk.core.sync.RequestBody;
+import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
+import software.amazon.awssdk.services.s3.model.CompletedPart;
+import software.amazon.awssdk.services.s3.model.EncodingType;
+import software.amazon.awssdk.services.s3.model.MultipartUpload;
+import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/// Writes an object to S3, or joins it of others, which S3 copies. What is written is one request
-/// where it fits in one part, else it is sent in parts, one while the next is gathered: never more
-/// than two are in memory. In a join, all that is too short to be copied may be, 5 MiB each.
+/// Writes an object to S3: in one request where it fits in one part, else in parts that virtual
+/// threads send, one while the next is gathered. Never more than two are in memory. Or has S3 make the
+/// object of others.
 ///
 /// Parts grow: 8 MiB for the first thousand, 16 for the second and so on to 1 GiB, so that small
 /// objects need little memory and the 10,000 parts that S3 takes reach to nearly 4 TiB.
@@ -17,29 +34,55 @@ import java.io.IOException;
 /// before its own is complete, so one of them succeeds.
 final class S3Writer extends ObjectWriter {
 
+    private static final String ANY_TYPE = "application/octet-stream";
+
     private static final int FIRST_PART_BYTES = 8 << 20;
     private static final int PARTS_OF_ONE_SIZE = 1000;
     private static final int MOST_DOUBLINGS = 7;
     static final int MOST_PARTS = 10_000;
 
     /// Of a part, unless it is the last.
-    private static final int LEAST_PART = 5 << 20;
+    static final int LEAST_PART = 5 << 20;
+
+    /// S3 copies some 100 MB a second for one request.
+    private static final int PARTS_AT_ONCE = 8;
 
     private static final long MOST_COPIED_AT_ONCE = 256L << 20;
 
-    private final S3Upload upload;
-    private PartBuffer part = new PartBuffer();
-    private boolean isInParts;
+    private final S3Client client;
+    private final S3Address object;
+    private final String contentType;
 
-    /// Others may join the same object.
-    private boolean isJoin;
+    /// Parts travel with a CRC, where it is not null.
+    private final ChecksumAlgorithm checksum;
 
-    /// Of the part that is gathered, from 1; copies are not counted.
-    private int number = 1;
+    private final ExecutorService threads =
+            Executors.newFixedThreadPool(PARTS_AT_ONCE, Thread.ofVirtual().factory());
+    private final List<Future<CompletedPart>> parts = new ArrayList<>();
+    private PartBuffer gathered = new PartBuffer();
 
-    S3Writer(Location location, S3Upload upload) {
-        super(location);
-        this.upload = upload;
+    /// Null until an upload in parts has begun.
+    private String upload;
+
+    /// The bytes of one part, which may be read as often as it must be sent. It begins small: most
+    /// objects are small, and many are written at once.
+    private static final class PartBuffer extends ByteArrayOutputStream {
+        private PartBuffer() {
+            super(1 << 14);
+        }
+
+        /// Nothing may be written while it is in use.
+        private RequestBody body() {
+            return RequestBody.fromContentProvider(() -> new ByteArrayInputStream(buf, 0, count), count, ANY_TYPE);
+        }
+    }
+
+    S3Writer(S3Connection connection, S3Address object, Optional<String> contentType) {
+        super(object);
+        this.client = connection.client();
+        this.object = object;
+        this.contentType = contentType.orElse(ANY_TYPE);
+        this.checksum = connection.checksums() ? ChecksumAlgorithm.CRC32 : null;
     }
 
     /// @param number from 1
@@ -49,78 +92,216 @@ final class S3Writer extends ObjectWriter {
 
     @Override
     protected void append(byte[] bytes, int offset, int length) {
-        int taken = 0;
-        while (taken < length) {
-            if (part.size() == partBytes(number)) {
-                beginInParts();
-                upload.awaitArrival();
-                sendPart();
+        for (int taken = 0; taken < length; ) {
+            int most = partBytes(parts.size() + 1);
+            if (gathered.size() == most) {
+                awaitArrival();
+                send();
+                continue;
             }
-            int count = Math.min(length - taken, partBytes(number) - part.size());
-            part.write(bytes, offset + taken, count);
+            int count = Math.min(length - taken, most - gathered.size());
+            gathered.write(bytes, offset + taken, count);
             taken += count;
         }
     }
 
-    /// Appends an object that S3 copies. What is shorter than a part is read, and sent together with
-    /// what follows.
+    /// Has S3 append another object, in parts of one length: the least that is needed.
     ///
-    /// @param source where the object is
+    /// @param size what the other object has, a part at least unless it is the last
     /// @param all the bytes that there are in the end
-    void append(StoredObject object, S3Address source, long all) throws IOException {
-        isJoin = true;
+    void copy(S3Address source, long size, long all) {
         long most = Math.max(MOST_COPIED_AT_ONCE, 2 * all / MOST_PARTS);
-        for (long at = 0, end; at < object.size(); at = end) {
-            if (part.size() == 0 && object.size() - at >= LEAST_PART) {
-                end = Math.min(object.size(), at + most);
-                beginInParts();
-                upload.copy(source, at, end);
-                continue;
+        long pieces = Math.ceilDiv(size, most);
+        for (long piece = 0; piece < pieces; piece++) {
+            var range = "bytes=%d-%d".formatted(size * piece / pieces, size * (piece + 1) / pieces - 1);
+            add(number -> S3Errors.naming(source, () -> {
+                var copied = client.uploadPartCopy(request -> request.sourceBucket(source.bucket())
+                                .sourceKey(source.key())
+                                .copySourceRange(range)
+                                .destinationBucket(object.bucket())
+                                .destinationKey(object.key())
+                                .uploadId(upload)
+                                .partNumber(number))
+                        .copyPartResult();
+                return completed(number, copied.eTag(), copied.checksumCRC32());
+            }));
+        }
+    }
+
+    /// Begins to send what is gathered as the next part.
+    private void send() {
+        var part = gathered;
+        gathered = new PartBuffer();
+        add(number -> S3Errors.writing(object, () -> {
+            var arrived = client.uploadPart(
+                    request -> request.bucket(object.bucket())
+                            .key(object.key())
+                            .uploadId(upload)
+                            .partNumber(number)
+                            .checksumAlgorithm(checksum),
+                    part.body());
+            return completed(number, arrived.eTag(), arrived.checksumCRC32());
+        }));
+    }
+
+    private void add(IntFunction<CompletedPart> sent) {
+        int number = parts.size() + 1;
+        if (number > MOST_PARTS) {
+            throw StorageException.permanent(
+                    object, "found more than %d parts, the last of 1 GiB".formatted(MOST_PARTS));
+        }
+        if (upload == null) {
+            upload = S3Errors.writing(
+                            object,
+                            () -> client.createMultipartUpload(request -> request.bucket(object.bucket())
+                                    .key(object.key())
+                                    .contentType(contentType)
+                                    .checksumAlgorithm(checksum)))
+                    .uploadId();
+        }
+        parts.add(threads.submit(() -> sent.apply(number)));
+    }
+
+    private static CompletedPart completed(int number, String tag, String checksum) {
+        return CompletedPart.builder()
+                .partNumber(number)
+                .eTag(tag)
+                .checksumCRC32(checksum)
+                .build();
+    }
+
+    /// Waits until all parts have arrived that are on their way.
+    private List<CompletedPart> awaitArrival() {
+        return parts.stream().map(this::arrived).toList();
+    }
+
+    private CompletedPart arrived(Future<CompletedPart> part) {
+        try {
+            return part.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw StorageException.retryable(object, "interrupted", e);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof StorageException failure) {
+                throw failure;
             }
-            end = Math.min(object.size(), at + LEAST_PART - part.size());
-            try (var in = object.location().open(at)) {
-                part.write(in.readNBytes((int) (end - at)));
-            }
-            if (part.size() == LEAST_PART) {
-                beginInParts();
-                sendPart();
-            }
+            throw new IllegalStateException(e.getCause());
         }
     }
 
     @Override
     protected void publish() {
-        if (!isInParts) {
-            upload.put(part);
+        if (upload == null) {
+            S3Errors.writing(
+                    object,
+                    () -> client.putObject(
+                            request -> request.bucket(object.bucket())
+                                    .key(object.key())
+                                    .contentType(contentType),
+                            gathered.body()));
             return;
         }
-        if (part.size() > 0) {
-            sendPart();
+        if (gathered.size() > 0) {
+            send();
         }
-        upload.complete();
+        complete(awaitArrival());
+        threads.shutdown();
+        uninterrupted(this::endOthers);
     }
 
+    private void complete(List<CompletedPart> arrived) {
+        S3Errors.writing(object, () -> {
+            try {
+                return client.completeMultipartUpload(request -> request.bucket(object.bucket())
+                        .key(object.key())
+                        .uploadId(upload)
+                        .multipartUpload(whole -> whole.parts(arrived)));
+            } catch (S3Exception e) {
+                if (S3Errors.isNoSuchUpload(e) && consistsOf(arrived)) {
+                    return null;
+                }
+                throw e;
+            }
+        });
+    }
+
+    /// Whether the object consists of these parts: the answer to an earlier attempt to complete it
+    /// was lost. Not known where the tag of one is no MD5, as with some encryptions.
+    private boolean consistsOf(List<CompletedPart> arrived) {
+        var there = client.headObject(request -> request.bucket(object.bucket()).key(object.key()));
+        try {
+            var digest = MessageDigest.getInstance("MD5");
+            for (var part : arrived) {
+                digest.update(HexFormat.of().parseHex(part.eTag().replace("\"", "")));
+            }
+            var own = "\"%s-%d\"".formatted(HexFormat.of().formatHex(digest.digest()), arrived.size());
+            return own.equals(there.eTag());
+        } catch (IllegalArgumentException | NoSuchAlgorithmException _) {
+            return false;
+        }
+    }
+
+    /// Ends the upload, and its parts with it.
     @Override
     protected void discard() {
-        if (isInParts) {
-            upload.abort(!isJoin);
+        uninterrupted(() -> {
+            // A part that arrives after the end would stay.
+            threads.shutdownNow();
+            threads.close();
+            if (upload != null) {
+                end(upload);
+            }
+        });
+    }
+
+    /// Ends an upload. One that is not there was complete, or another writer has ended it.
+    private void end(String one) {
+        S3Errors.naming(object, () -> {
+            try {
+                client.abortMultipartUpload(request ->
+                        request.bucket(object.bucket()).key(object.key()).uploadId(one));
+            } catch (S3Exception e) {
+                if (!S3Errors.isNoSuchUpload(e)) {
+                    throw e;
+                }
+            }
+            return null;
+        });
+    }
+
+    /// Ends all other uploads of this object: those of earlier runs that were killed, those of others that
+    /// write the same, and those of this one whose begin was not answered. Best effort: a caller that may
+    /// write an object may not always list uploads, and not every server knows how.
+    private void endOthers() {
+        try {
+            S3Errors.naming(
+                            object,
+                            () -> client
+                                    .listMultipartUploadsPaginator(request -> request.bucket(object.bucket())
+                                            .prefix(object.key())
+                                            .encodingType(EncodingType.URL))
+                                    .uploads()
+                                    .stream()
+                                    .filter(other -> other.key().equals(object.key()))
+                                    .map(MultipartUpload::uploadId)
+                                    .filter(other -> !other.equals(upload))
+                                    .toList())
+                    .forEach(this::end);
+        } catch (StorageException e) {
+            // As said above.
         }
     }
 
-    private void beginInParts() {
-        if (!isInParts) {
-            isInParts = true;
-            upload.begin();
+    /// Cleans up, also where the thread has been interrupted, as a job is cancelled by that. Then it
+    /// is interrupted again.
+    private static void uninterrupted(Runnable cleaning) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            cleaning.run();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
-    }
-
-    private void sendPart() {
-        if (number > MOST_PARTS) {
-            throw StorageException.permanent(
-                    location, "found more than %d parts, the last of 1 GiB".formatted(MOST_PARTS));
-        }
-        upload.send(part);
-        part = new PartBuffer();
-        number++;
     }
 }
