@@ -90,14 +90,14 @@ final class JobLock implements AutoCloseable {
         var lock = new JobLock(location, timing, new Text(own, UUID.randomUUID().toString(), 0), lost);
         Optional<Marker> seen = Optional.empty();
         int missed = 0;
-        while (!location.mark(lock.text.write())) {
+        while (true) {
             var found = location.marker();
             var end = found.flatMap(lock::whyItCountsNoMore);
             if (found.isPresent() && end.isEmpty()) {
                 lock.requireIdle(found.get(), seen, isOver);
                 seen = found;
-            } else if (found.isPresent() && location.replace(lock.text.write(), found.get())) {
-                log.warn("{}: {} no longer counts: {}", location, described(found.get()), end.get());
+            } else if (location.mark(lock.text.write(), found)) {
+                end.ifPresent(why -> log.warn("{}: {} no longer counts: {}", location, described(found.get()), why));
                 break;
             } else if (++missed == MOST_MISSED || isOver.getAsBoolean()) {
                 throw new TransformException(

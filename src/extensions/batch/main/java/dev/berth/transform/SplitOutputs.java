@@ -5,10 +5,9 @@ import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import dev.berth.transform.checkpoint.Checkpoints;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -80,14 +79,13 @@ record SplitOutputs(TransformJob job) {
         }
     }
 
-    /// Those that are there, in their order.
+    /// Those that are there. Their names are listed in their order.
     private List<StoredObject> parts(ObjectRange range) {
-        var numbers = new HashMap<String, Integer>();
-        IntStream.range(0, range.count()).forEach(number -> numbers.put(name(range, number), number));
+        var names = IntStream.range(0, range.count())
+                .mapToObj(number -> name(range, number))
+                .collect(Collectors.toSet());
         try (var found = directory(range).list()) {
-            return found.filter(part -> numbers.containsKey(part.key()))
-                    .sorted(Comparator.comparing(part -> numbers.get(part.key())))
-                    .toList();
+            return found.filter(part -> names.contains(part.key())).toList();
         }
     }
 

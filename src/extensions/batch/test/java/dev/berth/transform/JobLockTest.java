@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -121,7 +122,7 @@ class JobLockTest {
                 // Its id was given again.
                 new ProcessName(OWN.host(), OWN.system(), OWN.process(), OWN.started() - 1000));
         for (var dead : others) {
-            assertThat(location.mark(text(dead))).isTrue();
+            assertThat(location.mark(text(dead), Optional.empty())).isTrue();
             take(location, OWN, PATIENT).close();
             assertThat(location.exists()).isFalse();
         }
@@ -131,7 +132,7 @@ class JobLockTest {
     @ValueSource(booleans = {false, true})
     void whatSaysNothingCountsUntilItIsOld(boolean remote) throws Exception {
         var location = location(remote, "torn");
-        assertThat(location.mark("{\"ow")).isTrue();
+        assertThat(location.mark("{\"ow", Optional.empty())).isTrue();
         assertThatThrownBy(() -> take(location, OWN, PATIENT, () -> true))
                 .hasMessageContaining("the lock of an unknown process");
         take(location, OWN, NONE_COUNTS).close();
@@ -171,7 +172,7 @@ class JobLockTest {
     @Test
     void theAgeOfAFileIsThatOfItsDirectorysClock() throws Exception {
         var location = location(false, "old");
-        assertThat(location.mark(text(ELSEWHERE))).isTrue();
+        assertThat(location.mark(text(ELSEWHERE), Optional.empty())).isTrue();
         var file = directory.resolve("old");
         Files.setLastModifiedTime(
                 file, FileTime.from(Files.getLastModifiedTime(file).toInstant().minusSeconds(3601)));
@@ -183,7 +184,8 @@ class JobLockTest {
     @Test
     void ofManyThatBreakOneLockOneHasIt() throws Exception {
         var location = location(false, "many");
-        assertThat(location.mark(text(new ProcessName(OWN.host(), OWN.system(), OWN.process(), 1))))
+        assertThat(location.mark(
+                        text(new ProcessName(OWN.host(), OWN.system(), OWN.process(), 1)), Optional.empty()))
                 .isTrue();
         var taken = new ArrayList<CompletableFuture<JobLock>>();
         try (var threads = new TestThreads()) {
@@ -221,8 +223,8 @@ class JobLockTest {
                 });
                 var simple = Impatient.storage(proxy.endpoint())) {
             var location = simple.at("s3://locks/simple");
-            assertThat(location.mark("one")).isTrue();
-            assertThat(location.mark("two")).isFalse();
+            assertThat(location.mark("one", Optional.empty())).isTrue();
+            assertThat(location.mark("two", Optional.empty())).isFalse();
             assertThat(s3.text("locks", "simple")).isEqualTo("one");
             assertThat(refused).hasSize(2);
         }
@@ -232,17 +234,17 @@ class JobLockTest {
     @ValueSource(booleans = {false, true})
     void aMarkerThatChangedIsNotReplaced(boolean remote) throws Exception {
         var location = location(remote, "changed");
-        assertThat(location.mark("one")).isTrue();
+        assertThat(location.mark("one", Optional.empty())).isTrue();
         var one = location.marker().orElseThrow();
         assertThat(location.renew("a longer text", one)).isTrue();
         var two = location.marker().orElseThrow();
         assertThat(location.renew("2", two)).isTrue();
         assertThat(location.marker().orElseThrow().text()).isEqualTo("2");
-        assertThat(location.replace("three", one)).isFalse();
+        assertThat(location.mark("three", Optional.of(one))).isFalse();
         assertThat(location.renew("three", one)).isFalse();
         assertThat(location.marker().orElseThrow().text()).isEqualTo("2");
         location.delete();
-        assertThat(location.replace("three", two)).isFalse();
+        assertThat(location.mark("three", Optional.of(two))).isFalse();
         assertThat(location.renew("three", two)).isFalse();
         assertThat(location.marker()).isEmpty();
     }

@@ -136,18 +136,15 @@ public interface Location {
     /// The marker at this location, where there is one.
     Optional<Marker> marker();
 
-    /// Writes a marker where there is none. The directory must be there. Of several processes only
-    /// one gets true.
+    /// Writes a marker, if what is there is still what was found. The directory must be there. Of several
+    /// processes only one gets true.
     ///
     /// @param text different from that of any other process
-    boolean mark(String text);
+    /// @param found nothing: there was none
+    boolean mark(String text, Optional<Marker> found);
 
     /// Writes one's own marker again; false where another process has replaced it.
     default boolean renew(String text, Marker own) {
-        return replace(text, own);
+        return mark(text, Optional.of(own));
     }
-
-    /// Puts a marker in the place of another process's; false where that has been written again or
-    /// replaced.
-    boolean replace(String text, Marker found);
 }

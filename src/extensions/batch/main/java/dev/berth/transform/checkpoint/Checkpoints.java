@@ -3,7 +3,6 @@ package dev.berth.transform.checkpoint;
 import dev.berth.content.Sha256;
 import dev.berth.storage.Location;
 import dev.berth.storage.StoredObject;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -40,13 +39,11 @@ public final class Checkpoints {
     public Checkpoint open(StoredObject object, boolean goOn) {
         var all = directory.resolve(name(object));
         var hash = Sha256.hex("%s %s %s %d".formatted(FORM, job, object.location(), object.size()));
-        var own = new ArrayList<StoredObject>();
-        for (var part : left(object)) {
-            if (goOn && part.key().matches(".*/" + hash + "/\\d{18}-\\d+")) {
-                own.add(part);
-            } else {
-                part.location().delete();
-            }
+        var own = left(object).stream()
+                .filter(part -> goOn && part.key().matches(".*/" + hash + "/\\d{18}-\\d+"))
+                .toList();
+        if (own.isEmpty()) {
+            forget(object);
         }
         return new Checkpoint(all, all.resolve(hash), own);
     }

@@ -189,18 +189,6 @@ public record LocalLocation(Path path, String text) implements Location {
         }
     }
 
-    @Override
-    public boolean mark(String text) {
-        try {
-            Files.writeString(path, text, StandardOpenOption.CREATE_NEW);
-            return true;
-        } catch (FileAlreadyExistsException e) {
-            return false;
-        } catch (IOException e) {
-            throw LocalErrors.of(this, "written", e);
-        }
-    }
-
     /// Renames one over the other, so that the file is there all the time.
     @Override
     public boolean renew(String text, Marker found) {
@@ -214,24 +202,30 @@ public record LocalLocation(Path path, String text) implements Location {
         }
     }
 
-    /// Takes the file away, which only one can, and looks whether it was the right one. One that was
-    /// written meanwhile is put back, unless yet another is there.
+    /// Takes the file that was found away, which only one can, and looks whether it was the right one. One
+    /// that was written meanwhile is put back, unless yet another is there.
     @Override
-    public boolean replace(String text, Marker found) {
+    public boolean mark(String text, Optional<Marker> found) {
         var away = path.resolveSibling(".%s-%s".formatted(path.getFileName(), UUID.randomUUID()));
         try {
-            Files.move(path, away, StandardCopyOption.ATOMIC_MOVE);
-            if (Files.readString(away).equals(found.text())) {
+            if (found.isPresent()) {
+                Files.move(path, away, StandardCopyOption.ATOMIC_MOVE);
+                if (!Files.readString(away).equals(found.get().text())) {
+                    Files.move(away, path);
+                    return false;
+                }
                 Files.delete(away);
-                return mark(text);
             }
-            Files.move(away, path);
-            return false;
-        } catch (NoSuchFileException e) {
-            return false;
+            Files.writeString(path, text, StandardOpenOption.CREATE_NEW);
+            return true;
         } catch (FileAlreadyExistsException e) {
             delete(away);
             return false;
+        } catch (NoSuchFileException e) {
+            if (found.isPresent()) {
+                return false;
+            }
+            throw LocalErrors.of(this, "written", e);
         } catch (IOException e) {
             throw LocalErrors.of(this, "written", e);
         }

@@ -189,17 +189,8 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
     }
 
     @Override
-    public boolean mark(String text) {
-        return put(text, Optional.empty());
-    }
-
-    @Override
-    public boolean replace(String text, Marker found) {
-        return put(text, Optional.of(found.version()));
-    }
-
-    /// @param version of what is there; nothing where there is nothing
-    private boolean put(String text, Optional<String> version) {
+    public boolean mark(String text, Optional<Marker> found) {
+        var version = found.map(Marker::version);
         var request = PutObjectRequest.builder().bucket(bucket).key(key);
         return S3Errors.naming(this, () -> {
             try {
