@@ -3,12 +3,12 @@ package dev.berth.columnar;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.berth.config.ConfigurationException;
 import dev.berth.storage.Storage;
 import dev.berth.storage.local.LocalFiles;
 import dev.berth.storage.s3.RetryPolicy;
 import dev.berth.storage.s3.S3;
 import dev.berth.storage.s3.S3Options;
-import dev.berth.transform.JobException;
 import dev.berth.transform.JobOption;
 import dev.berth.transform.JobReport;
 import dev.berth.transform.JobRunner;
@@ -353,7 +353,7 @@ class TableJobTest {
 
     private List<String> problems(String type, Map<JobOption, String> more) {
         return catchThrowableOfType(
-                        JobException.class,
+                        ConfigurationException.class,
                         () -> TransformJob.read(new Storage(), options(type, more), Map.of(), Map.of()))
                 .problems();
     }

@@ -84,31 +84,27 @@ class SplitOutputsSchedules {
     }
 
     private static TransformJob job() {
-        try {
-            return TransformJob.read(
-                    new Storage(),
-                    Map.of(
-                            JobOption.INPUT,
-                            "in",
-                            JobOption.OUTPUT,
-                            "out",
-                            JobOption.ACCEPT,
-                            "application/jsonlines",
-                            JobOption.SPLIT_TYPE,
-                            "Line",
-                            JobOption.ASSEMBLE_WITH,
-                            "Line",
-                            JobOption.INSTANCE_COUNT,
-                            "2",
-                            JobOption.INSTANCE_INDEX,
-                            "0",
-                            JobOption.SPLIT_OBJECTS,
-                            "true"),
-                    Map.of(),
-                    Map.of());
-        } catch (JobException e) {
-            throw new IllegalArgumentException(e);
-        }
+        return TransformJob.read(
+                new Storage(),
+                Map.of(
+                        JobOption.INPUT,
+                        "in",
+                        JobOption.OUTPUT,
+                        "out",
+                        JobOption.ACCEPT,
+                        "application/jsonlines",
+                        JobOption.SPLIT_TYPE,
+                        "Line",
+                        JobOption.ASSEMBLE_WITH,
+                        "Line",
+                        JobOption.INSTANCE_COUNT,
+                        "2",
+                        JobOption.INSTANCE_INDEX,
+                        "0",
+                        JobOption.SPLIT_OBJECTS,
+                        "true"),
+                Map.of(),
+                Map.of());
     }
 
     /// The job with another output, which options name on the default disk only.

@@ -2,7 +2,7 @@ package dev.berth.config;
 
 import java.util.List;
 
-/// The server can't start as it was told to. Holds every problem that was found, one line each.
+/// The server, or a job, can't run as it was told to. Holds every problem that was found, one line each.
 public final class ConfigurationException extends RuntimeException {
 
     private final List<String> problems;

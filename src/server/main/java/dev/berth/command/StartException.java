@@ -18,7 +18,7 @@ public final class StartException extends Exception {
         this(message, null);
     }
 
-    private StartException(String message, Throwable cause) {
+    public StartException(String message, Throwable cause) {
         super(message, cause);
     }
 

@@ -12,27 +12,21 @@ import java.util.Optional;
 /// and what of that is kept. The order is `InputFilter`, container, `JoinSource`, `OutputFilter`.
 record DataProcessing(TransformFormats formats, JobReader options) {
 
-    /// `JoinSource`: answers are joined with their records.
-    static final String INPUT = "Input";
-
     private static final List<MediaType> TYPES = List.of(MediaType.CSV, MediaType.JSON, MediaType.JSON_LINES);
 
     /// Nothing where records and answers are left as they are, which are the API's defaults. Only then
     /// may they have any format. What is wrong is told to the reader.
     ///
     /// @param keepsBadRecords see [RecordProcessing]
-    Optional<RecordProcessing> read(String joinSource, boolean keepsBadRecords) {
-        var inputFilter = text(JobOption.INPUT_FILTER);
-        var outputFilter = text(JobOption.OUTPUT_FILTER);
-        if (List.of(inputFilter, joinSource, outputFilter).equals(List.of("$", "None", "$"))) {
+    Optional<RecordProcessing> read(boolean joinsInput, boolean keepsBadRecords) {
+        var type = mediaType(formats.contentType()).filter(TYPES::contains);
+        var input = filter(JobOption.INPUT_FILTER, type);
+        var output = filter(JobOption.OUTPUT_FILTER, type);
+        if (!joinsInput
+                && input.filter(JsonPathFilter::selectsAll).isPresent()
+                && output.filter(JsonPathFilter::selectsAll).isPresent()) {
             return Optional.empty();
         }
-        var type = mediaType(formats.contentType()).filter(TYPES::contains);
-        var input = filter(JobOption.INPUT_FILTER, inputFilter, type);
-        if (!List.of("None", INPUT).contains(joinSource)) {
-            options.wrong(JobOption.JOIN_SOURCE, Excerpt.quoted(joinSource), "None or Input");
-        }
-        var output = filter(JobOption.OUTPUT_FILTER, outputFilter, type);
         if (type.isEmpty()) {
             options.wrong(
                     JobOption.CONTENT_TYPE,
@@ -40,21 +34,24 @@ record DataProcessing(TransformFormats formats, JobReader options) {
                     "text/csv, application/json or application/jsonlines, the types that DataProcessing can read");
             return Optional.empty();
         }
-        checkAccept();
+        if (!mediaType(formats.accept()).equals(type)) {
+            options.wrong(
+                    JobOption.ACCEPT,
+                    found(formats.accept()),
+                    "%s as the %s with DataProcessing"
+                            .formatted(found(formats.contentType()), JobOption.CONTENT_TYPE.flag()));
+        }
         checkSplitting(type.get());
         return input.flatMap(sent -> output.map(kept -> new RecordProcessing(
-                RecordFormat.of(type.get()), unit(type.get()), sent, joinSource.equals(INPUT), kept, keepsBadRecords)));
+                RecordFormat.of(type.get()), unit(type.get()), sent, joinsInput, kept, keepsBadRecords)));
     }
 
     /// The API allows an empty one, which filters nothing.
-    private String text(JobOption option) {
-        return options.text(option).filter(filter -> !filter.isEmpty()).orElse("$");
-    }
-
-    private Optional<JsonPathFilter> filter(JobOption option, String text, Optional<MediaType> type) {
+    private Optional<JsonPathFilter> filter(JobOption option, Optional<MediaType> type) {
+        var text = options.text(option).filter(given -> !given.isEmpty()).orElse("$");
         try {
             var filter = JsonPathFilter.parse(text, options.has(JobOption.INCLUSIVE_SLICES));
-            if (type.filter(MediaType.CSV::equals).isPresent() && !filter.isForRows()) {
+            if (type.equals(Optional.of(MediaType.CSV)) && !filter.isForRows()) {
                 options.wrong(
                         option, Excerpt.quoted(text), "columns of text/csv by their indexes alone, such as $[0,5:]");
             }
@@ -65,33 +62,21 @@ record DataProcessing(TransformFormats formats, JobReader options) {
         }
     }
 
-    private void checkAccept() {
-        if (!mediaType(formats.accept()).equals(mediaType(formats.contentType()))) {
-            options.wrong(
-                    JobOption.ACCEPT,
-                    found(formats.accept()),
-                    "%s as the %s with DataProcessing"
-                            .formatted(found(formats.contentType()), JobOption.CONTENT_TYPE.flag()));
-        }
-    }
-
     private void checkSplitting(MediaType type) {
         var allowed =
                 type.equals(MediaType.CSV) ? List.of(FramedSplit.LINE) : List.of(FramedSplit.NONE, FramedSplit.LINE);
-        boolean isAllowed = allowed.contains(formats.splitType());
-        if (!isAllowed) {
+        var split = allowed.contains(formats.splitType()) ? formats.splitType() : FramedSplit.LINE;
+        if (split != formats.splitType()) {
             options.wrong(
                     JobOption.SPLIT_TYPE,
                     formats.splitType(),
                     "%s for %s with DataProcessing".formatted(JobReader.expected(allowed), type));
         }
-        boolean areLines = !isAllowed || formats.splitType().areLines();
-        if (formats.endsLines() != areLines) {
+        if (formats.endsLines() != split.areLines()) {
             options.wrong(
                     JobOption.ASSEMBLE_WITH,
                     formats.endsLines() ? "Line" : "None",
-                    "%s as the %s with DataProcessing"
-                            .formatted(areLines ? "Line" : "None", JobOption.SPLIT_TYPE.flag()));
+                    "%s as the %s with DataProcessing".formatted(split, JobOption.SPLIT_TYPE.flag()));
         }
     }
 

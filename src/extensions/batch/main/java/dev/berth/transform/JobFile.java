@@ -1,6 +1,7 @@
 package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.config.ConfigurationException;
 import dev.berth.content.Sha256;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
@@ -54,8 +55,8 @@ public record JobFile(Map<JobOption, String> options, Map<String, String> enviro
     /// The service's ids have as many letters and digits.
     private static final int ID_LENGTH = 12;
 
-    /// @throws JobException when it can't be read, or has a field that the API does not know
-    public static JobFile read(Path file) throws JobException {
+    /// @throws ConfigurationException when it can't be read, or has a field that the API does not know
+    public static JobFile read(Path file) {
         var problems = new ArrayList<String>();
         var read = new JobFile(new EnumMap<>(JobOption.class), new LinkedHashMap<>());
         try {
@@ -75,7 +76,7 @@ public record JobFile(Map<JobOption, String> options, Map<String, String> enviro
             problems.add("can't be read: " + e);
         }
         if (!problems.isEmpty()) {
-            throw new JobException(
+            throw new ConfigurationException(
                     problems.stream().map(each -> file + ": " + each).toList());
         }
         return read;

@@ -2,19 +2,20 @@ package dev.berth.transform;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.berth.config.ConfigurationException;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.OptionalLong;
+import java.util.stream.Collectors;
 
-/// Reads what was said of a job, and collects what is wrong with that. One use, one thread.
+/// Reads what was said of a job, and collects what is wrong with that. Where an option has a problem,
+/// its reader gives any value, because no job is made of it. One use, one thread.
 public final class JobReader {
 
     /// What this machine does of the job.
@@ -51,29 +52,26 @@ public final class JobReader {
         this.input = location(JobOption.INPUT);
     }
 
-    void cannotSplit(JobOption option, String found, String expected) {
-        wrong(option, "%s with %s".formatted(found, JobOption.SPLIT_OBJECTS.flag()), expected);
-    }
-
     private Part readPart() {
         var index = number(JobOption.INSTANCE_INDEX, 0, MOST_INSTANCES - 1);
         var count = number(JobOption.INSTANCE_COUNT, 1, MOST_INSTANCES);
-        if (index.isPresent()
-                && count.isEmpty()
-                && text(JobOption.INSTANCE_COUNT).isEmpty()) {
-            problem("%s: found nothing, expected how many instances there are with the %s %d"
-                    .formatted(JobOption.INSTANCE_COUNT, JobOption.INSTANCE_INDEX.flag(), index.getAsInt()));
+        if (index.isPresent() && !has(JobOption.INSTANCE_COUNT)) {
+            wrong(
+                    JobOption.INSTANCE_COUNT,
+                    "nothing",
+                    "how many instances there are with the %s %d"
+                            .formatted(JobOption.INSTANCE_INDEX.flag(), index.getAsInt()));
         } else if (index.isEmpty() && count.orElse(1) > 1) {
-            problem(("%s: found nothing, expected which of the %d instances this is; %s 1 is for one that"
-                            + " does it all")
-                    .formatted(JobOption.INSTANCE_INDEX, count.getAsInt(), JobOption.INSTANCE_COUNT.flag()));
-        } else if (count.isPresent() && index.orElse(0) >= count.getAsInt()) {
-            problem("%s: found %d, expected less than the %s of %d"
-                    .formatted(
-                            JobOption.INSTANCE_INDEX,
-                            index.orElse(0),
-                            JobOption.INSTANCE_COUNT.flag(),
-                            count.getAsInt()));
+            wrong(
+                    JobOption.INSTANCE_INDEX,
+                    "nothing",
+                    "which of the %d instances this is; %s 1 is for one that does it all"
+                            .formatted(count.getAsInt(), JobOption.INSTANCE_COUNT.flag()));
+        } else if (index.orElse(0) >= count.orElse(MOST_INSTANCES)) {
+            wrong(
+                    JobOption.INSTANCE_INDEX,
+                    index.getAsInt(),
+                    "less than the %s of %d".formatted(JobOption.INSTANCE_COUNT.flag(), count.getAsInt()));
         }
         return new Part(index.orElse(0), count.orElse(1), !isSecond(JobOption.SHARD_BY, "size", "key"));
     }
@@ -87,14 +85,10 @@ public final class JobReader {
         return input;
     }
 
-    /// Whether an object of this job's input may be at a place.
-    boolean isInput(Location place) {
-        return input.filter(place::isListedIn).isPresent();
-    }
-
-    void requireNoProblem() throws JobException {
+    /// @throws ConfigurationException with everything that is wrong
+    void requireNoProblem() {
         if (!problems.isEmpty()) {
-            throw new JobException(problems);
+            throw new ConfigurationException(problems);
         }
     }
 
@@ -107,57 +101,80 @@ public final class JobReader {
         problem("%s: found %s, expected %s".formatted(option, found, expected));
     }
 
-    /// Tells of an option that is given and must not be.
-    void refuse(JobOption option, String expected) {
-        text(option).ifPresent(given -> wrong(option, given, expected));
+    /// Tells why objects can't be split where they are to be. An output must depend neither on which
+    /// records share a request, nor on how many instances there are.
+    void requireToSplit(boolean isMet, JobOption option, Object found, String expected) {
+        if (!isMet && has(JobOption.SPLIT_OBJECTS)) {
+            wrong(option, "%s with %s".formatted(found, JobOption.SPLIT_OBJECTS.flag()), expected);
+        }
     }
 
     boolean has(JobOption option) {
         return options.containsKey(option);
     }
 
-    Location at(String text) {
-        return storage.at(text);
-    }
-
     Optional<String> text(JobOption option) {
         return Optional.ofNullable(options.get(option));
     }
 
+    /// Of an option that must be given.
     Optional<Location> location(JobOption option) {
         var text = text(option);
         if (text.isEmpty()) {
             wrong(option, "nothing", option.label());
         }
+        return text.flatMap(place -> location(option, place));
+    }
+
+    /// @param text what was made of the option's value
+    Optional<Location> location(JobOption option, String text) {
         try {
-            return text.map(storage::at);
+            return Optional.of(storage.at(text));
         } catch (StorageException e) {
             problem("%s: %s".formatted(option, e.getMessage()));
             return Optional.empty();
         }
     }
 
-    <E extends Enum<E>> Optional<E> word(JobOption option, Class<E> type) {
-        var text = text(option);
-        var word = text.flatMap(given -> parse(type, given));
-        if (text.isPresent() && word.isEmpty()) {
-            wrong(option, text.get(), expected(List.of(type.getEnumConstants())));
+    /// Tells where an object that the job writes would be one of the next run's.
+    void requireNoInput(JobOption option, Location place, Location written) {
+        if (input.filter(written::isListedIn).isPresent()) {
+            wrong(
+                    option,
+                    "%s within the input %s".formatted(place, input.get()),
+                    "another place: outputs would be the next run's inputs");
         }
-        return word;
+    }
+
+    /// The word that was given, or the first one where none was.
+    <T> T word(JobOption option, List<T> words) {
+        return word(option, words, "");
+    }
+
+    /// @param where these are all the words, for people
+    <T> T word(JobOption option, List<T> words, String where) {
+        var text = text(option);
+        var word = words.stream()
+                .filter(each -> text.filter(each.toString()::equals).isPresent())
+                .findFirst();
+        if (text.isPresent() && word.isEmpty()) {
+            wrong(option, text.get(), expected(words) + where);
+        }
+        return word.orElse(words.getFirst());
+    }
+
+    /// Whether the second of two words was given; the first stands for nothing too.
+    boolean isSecond(JobOption option, String first, String second) {
+        return word(option, List.of(first, second)).equals(second);
     }
 
     /// The one that was named, with its own option.
     SplitType splitType(List<SplitType> known) {
-        var word = text(JobOption.SPLIT_TYPE).orElse("None");
-        var named = known.stream().filter(type -> type.toString().equals(word)).findFirst();
-        if (named.isEmpty()) {
-            wrong(JobOption.SPLIT_TYPE, word, expected(known));
-        }
-        var type = named.orElse(FramedSplit.NONE);
+        var type = word(JobOption.SPLIT_TYPE, known);
         for (var given : ofSplitTypes.entrySet()) {
             var flag = given.getKey();
             if (type.option().filter(own -> own.name().equals(flag)).isEmpty()) {
-                problem("%s: found it with %s %s, expected none".formatted(flag, JobOption.SPLIT_TYPE.flag(), word));
+                problem("%s: found it with %s %s, expected none".formatted(flag, JobOption.SPLIT_TYPE.flag(), type));
                 continue;
             }
             try {
@@ -169,19 +186,10 @@ public final class JobReader {
         return type;
     }
 
-    /// Whether the second of two words was given; the first stands for nothing too.
-    boolean isSecond(JobOption option, String first, String second) {
-        var text = text(option).orElse(first);
-        if (!text.equals(first) && !text.equals(second)) {
-            wrong(option, text, first + " or " + second);
-        }
-        return text.equals(second);
-    }
-
-    OptionalLong quota(JobOption option, int least, long unit) {
-        return number(option, least, Integer.MAX_VALUE).stream()
-                .mapToLong(n -> n * unit)
-                .findFirst();
+    /// A number that nothing limits unless it is given.
+    long quota(JobOption option, int least) {
+        var number = number(option, least, Integer.MAX_VALUE);
+        return number.isPresent() ? number.getAsInt() : Long.MAX_VALUE;
     }
 
     OptionalInt number(JobOption option, int least, int most) {
@@ -194,21 +202,14 @@ public final class JobReader {
             // It is named below, if it is there.
         }
         var end = most == Integer.MAX_VALUE ? "" : " to " + most;
-        refuse(option, "a whole number from " + least + end);
+        text(option).ifPresent(given -> wrong(option, given, "a whole number from " + least + end));
         return OptionalInt.empty();
     }
 
-    /// The constant that a word of the API stands for; nothing where it stands for none. Case counts.
-    static <E extends Enum<E>> Optional<E> parse(Class<E> type, String word) {
-        return Arrays.stream(type.getEnumConstants())
-                .filter(constant -> constant.toString().equals(word))
-                .findFirst();
-    }
-
     /// Words, to end the sentence "expected …".
-    static String expected(List<?> constants) {
-        var words = constants.stream().map(Object::toString).toList();
-        int last = words.size() - 1;
-        return last == 0 ? words.getFirst() : String.join(", ", words.subList(0, last)) + " or " + words.get(last);
+    static String expected(List<?> words) {
+        var last = words.getLast().toString();
+        var others = words.subList(0, words.size() - 1).stream().map(Object::toString);
+        return words.size() == 1 ? last : others.collect(Collectors.joining(", ")) + " or " + last;
     }
 }

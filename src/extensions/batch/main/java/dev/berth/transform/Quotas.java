@@ -10,29 +10,19 @@ import java.io.IOException;
 ///
 /// @param minRecords of all objects together
 /// @param maxRecords likewise
-/// @param maxObjectBytes of each object
-/// @param maxJobBytes of all objects together
-record Quotas(long minRecords, long maxRecords, long maxObjectBytes, long maxJobBytes) {
+/// @param maxObjectMb MiB of each object
+/// @param maxJobMb MiB of all objects together
+record Quotas(long minRecords, long maxRecords, long maxObjectMb, long maxJobMb) {
 
-    static final Quotas NONE = new Quotas(0, Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
-
+    private static final Quotas NONE = new Quotas(0, Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
     private static final long MEBIBYTE = 1 << 20;
 
-    /// @param isBedrock whether the job may have some
-    static Quotas read(boolean isBedrock, JobReader options) {
-        var quotas = new Quotas(
-                options.quota(JobOption.MIN_RECORDS, 1, 1).orElse(0),
-                most(JobOption.MAX_RECORDS, 1, options),
-                most(JobOption.MAX_OBJECT_SIZE_IN_MB, MEBIBYTE, options),
-                most(JobOption.MAX_JOB_SIZE_IN_MB, MEBIBYTE, options));
-        if (!isBedrock && !quotas.equals(NONE)) {
-            options.wrong(JobOption.FORMAT, "nothing", "bedrock with a quota");
-        }
-        return quotas;
-    }
-
-    private static long most(JobOption option, long unit, JobReader options) {
-        return options.quota(option, 1, unit).orElse(Long.MAX_VALUE);
+    static Quotas read(JobReader options) {
+        return new Quotas(
+                options.number(JobOption.MIN_RECORDS, 1, Integer.MAX_VALUE).orElse(0),
+                options.quota(JobOption.MAX_RECORDS, 1),
+                options.quota(JobOption.MAX_OBJECT_SIZE_IN_MB, 1),
+                options.quota(JobOption.MAX_JOB_SIZE_IN_MB, 1));
     }
 
     /// Reads all objects, up to the first that is too much.
@@ -51,19 +41,13 @@ record Quotas(long minRecords, long maxRecords, long maxObjectBytes, long maxJob
                     var lines = splitting.open(in);
                     for (var line = lines.next(); line.isPresent(); line = lines.next()) {
                         bytes += line.get().length;
-                        records++;
-                        if (records > maxRecords) {
-                            throw tooMuch(JobOption.MAX_RECORDS, maxRecords, "records in the job");
-                        }
-                        if (bytes - before > maxObjectBytes) {
-                            throw tooMuch(
-                                    JobOption.MAX_OBJECT_SIZE_IN_MB,
-                                    maxObjectBytes / MEBIBYTE,
-                                    "MiB in " + object.key());
-                        }
-                        if (bytes > maxJobBytes) {
-                            throw tooMuch(JobOption.MAX_JOB_SIZE_IN_MB, maxJobBytes / MEBIBYTE, "MiB in the job");
-                        }
+                        atMost(maxRecords, ++records, JobOption.MAX_RECORDS, "records in the job");
+                        atMost(
+                                maxObjectMb,
+                                mebibytes(bytes - before),
+                                JobOption.MAX_OBJECT_SIZE_IN_MB,
+                                "MiB in " + object.key());
+                        atMost(maxJobMb, mebibytes(bytes), JobOption.MAX_JOB_SIZE_IN_MB, "MiB in the job");
                     }
                 } catch (BadInputException | IOException e) {
                     throw new TransformException("%s: %s".formatted(object.key(), e.getMessage()), e);
@@ -76,7 +60,14 @@ record Quotas(long minRecords, long maxRecords, long maxObjectBytes, long maxJob
         }
     }
 
-    private static TransformException tooMuch(JobOption option, long quota, String what) {
-        return new TransformException("%s: found more than %d %s, expected no more".formatted(option, quota, what));
+    /// Rounded up.
+    private static long mebibytes(long bytes) {
+        return Math.ceilDiv(bytes, MEBIBYTE);
+    }
+
+    private static void atMost(long quota, long found, JobOption option, String what) {
+        if (found > quota) {
+            throw new TransformException("%s: found more than %d %s, expected no more".formatted(option, quota, what));
+        }
     }
 }

@@ -1,7 +1,7 @@
 package dev.berth.transform;
 
 import dev.berth.content.BatchStrategy;
-import dev.berth.hooks.MediaType;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -24,77 +24,58 @@ record Records(
     private static final int MOST_PAYLOAD = 100;
 
     static Records read(JobReader options) {
-        return read(
-                new TransformFormats(
-                        options.text(JobOption.CONTENT_TYPE),
-                        options.text(JobOption.ACCEPT),
-                        options.splitType(FramedSplit.all()),
-                        options.isSecond(JobOption.ASSEMBLE_WITH, "None", "Line")),
-                options.text(JobOption.JOIN_SOURCE).orElse("None"),
-                options);
+        var formats = new TransformFormats(
+                options.text(JobOption.CONTENT_TYPE),
+                options.text(JobOption.ACCEPT),
+                options.splitType(FramedSplit.all()),
+                options.isSecond(JobOption.ASSEMBLE_WITH, "None", "Line"));
+        return read(formats, joinsInput(options), options);
     }
 
-    static Records read(TransformFormats formats, String joinSource, JobReader options) {
+    /// Whether answers are joined with their records.
+    static boolean joinsInput(JobReader options) {
+        return options.isSecond(JobOption.JOIN_SOURCE, "None", "Input");
+    }
+
+    static Records read(TransformFormats formats, boolean joinsInput, JobReader options) {
         boolean keeps = options.isSecond(JobOption.BAD_RECORDS, "reject", "keep");
-        var processing = new DataProcessing(formats, options).read(joinSource, keeps);
+        var processing = new DataProcessing(formats, options).read(joinsInput, keeps);
         if (keeps && (formats.lines().isEmpty() || formats.answeredLines().isEmpty())) {
-            options.problem(("%s: found keep, expected it with %s Line and lines of JSON or CSV as the %s and the %s:"
-                            + " an error has its own line")
-                    .formatted(
-                            JobOption.BAD_RECORDS,
-                            JobOption.SPLIT_TYPE.flag(),
-                            JobOption.CONTENT_TYPE.flag(),
-                            JobOption.ACCEPT.flag()));
+            options.wrong(
+                    JobOption.BAD_RECORDS,
+                    "keep",
+                    "it with %s Line and lines of JSON or CSV as the %s and the %s: an error has its own line"
+                            .formatted(
+                                    JobOption.SPLIT_TYPE.flag(),
+                                    JobOption.CONTENT_TYPE.flag(),
+                                    JobOption.ACCEPT.flag()));
         }
-        return new Records(
-                formats,
-                processing,
-                options.word(JobOption.BATCH_STRATEGY, BatchStrategy.class),
-                options.number(JobOption.MAX_PAYLOAD_IN_MB, 0, MOST_PAYLOAD),
-                keeps);
+        var strategy = options.text(JobOption.BATCH_STRATEGY)
+                .map(_ -> options.word(JobOption.BATCH_STRATEGY, List.of(BatchStrategy.values())));
+        var payload = options.number(JobOption.MAX_PAYLOAD_IN_MB, 0, MOST_PAYLOAD);
+        options.requireToSplit(
+                formats.splitType().areLines(),
+                JobOption.SPLIT_TYPE,
+                formats.splitType(),
+                "Line: only lines have ends that can be found");
+        options.requireToSplit(
+                !payload.equals(OptionalInt.of(0)),
+                JobOption.MAX_PAYLOAD_IN_MB,
+                0,
+                "1 to 100: an object in one request is not split");
+        options.requireToSplit(
+                strategy.equals(Optional.of(BatchStrategy.SINGLE_RECORD))
+                        || (formats.accept().isPresent()
+                                && formats.answeredLines().isPresent()),
+                JobOption.ACCEPT,
+                formats.accept().orElse("nothing"),
+                "application/jsonlines or text/csv, or %s SingleRecord: the answer to several records must be a line for each"
+                        .formatted(JobOption.BATCH_STRATEGY.flag()));
+        return new Records(formats, processing, strategy, payload, keeps);
     }
 
     @Override
     public Records records() {
         return this;
-    }
-
-    @Override
-    public Optional<String> outputType() {
-        return formats.accept();
-    }
-
-    @Override
-    public String madeBy() {
-        return "%s %s %s".formatted(formats, processing, keepsBadRecords);
-    }
-
-    @Override
-    public boolean findsErrors() {
-        return keepsBadRecords
-                && formats.answeredLines()
-                        .filter(type -> !type.equals(MediaType.CSV))
-                        .isPresent();
-    }
-
-    @Override
-    public void requireSplittable(JobReader options) {
-        if (!formats.splitType().areLines()) {
-            options.cannotSplit(
-                    JobOption.SPLIT_TYPE,
-                    formats.splitType().toString(),
-                    "Line: only lines have ends that can be found");
-        }
-        if (maxPayloadInMb.equals(OptionalInt.of(0))) {
-            options.cannotSplit(JobOption.MAX_PAYLOAD_IN_MB, "0", "1 to 100: an object in one request is not split");
-        }
-        if (!strategy.equals(Optional.of(BatchStrategy.SINGLE_RECORD))
-                && (formats.accept().isEmpty() || formats.answeredLines().isEmpty())) {
-            options.cannotSplit(
-                    JobOption.ACCEPT,
-                    formats.accept().orElse("nothing"),
-                    "application/jsonlines or text/csv, or %s SingleRecord: the answer to several records must be a line for each"
-                            .formatted(JobOption.BATCH_STRATEGY.flag()));
-        }
     }
 }

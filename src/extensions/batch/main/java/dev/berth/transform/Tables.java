@@ -18,6 +18,8 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
     private static final TransformFormats LINES =
             new TransformFormats(Optional.of(JSON_LINES), Optional.of(JSON_LINES), FramedSplit.LINE, true);
 
+    private static final String WHERE = " where the objects are tables";
+
     /// The content type of objects that are tables; nothing where they are none, or are sent whole.
     static Optional<String> type(JobReader options) {
         var type = options.text(JobOption.CONTENT_TYPE)
@@ -26,68 +28,40 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
                 .map(MediaType::toString)
                 .filter(TableFormats.TYPES::contains);
         var request = options.text(JobOption.REQUEST_CONTENT_TYPE);
-        if (type.isEmpty()) {
-            requireNone(options);
+        if (type.isEmpty() && request.isPresent()) {
+            options.wrong(
+                    JobOption.REQUEST_CONTENT_TYPE,
+                    request.get(),
+                    "it with one of %s as the %s"
+                            .formatted(String.join(", ", TableFormats.TYPES), JobOption.CONTENT_TYPE.flag()));
         }
         return type.filter(_ -> !type.equals(request));
     }
 
-    static void requireNone(JobReader options) {
-        options.refuse(
-                JobOption.REQUEST_CONTENT_TYPE,
-                "it with one of %s as the %s"
-                        .formatted(String.join(", ", TableFormats.TYPES), JobOption.CONTENT_TYPE.flag()));
-    }
-
-    /// @return the records of objects that are sent whole where there is a problem
+    /// @return the lines alone where nothing reads such tables, which is told to the reader
     static JobKind read(String type, JobReader options) {
         require(JobOption.REQUEST_CONTENT_TYPE, List.of(JSON_LINES, type), options);
-        require(JobOption.ACCEPT, List.of(type, JSON_LINES), options);
         for (var option : List.of(JobOption.SPLIT_TYPE, JobOption.ASSEMBLE_WITH, JobOption.COMPRESSION_TYPE)) {
             require(option, List.of("None"), options);
         }
-        boolean answersAreTable = !Optional.of(JSON_LINES).equals(options.text(JobOption.ACCEPT));
-        var joinSource = options.text(JobOption.JOIN_SOURCE).orElse("None");
-        boolean areJoined = answersAreTable && joinSource.equals(DataProcessing.INPUT);
+        boolean answersAreTable =
+                require(JobOption.ACCEPT, List.of(type, JSON_LINES), options).equals(type);
+        boolean joinsInput = Records.joinsInput(options);
+        boolean areJoined = answersAreTable && joinsInput;
         if (areJoined) {
             require(JobOption.OUTPUT_FILTER, List.of("$"), options);
         }
+        options.requireToSplit(false, JobOption.CONTENT_TYPE, type, "lines: a table is read from its end");
+        var records = Records.read(LINES, joinsInput && !areJoined, options);
         try {
-            return new Tables(
-                    TableFormats.find(type),
-                    answersAreTable,
-                    areJoined,
-                    Records.read(LINES, areJoined ? "None" : joinSource, options));
+            return new Tables(TableFormats.find(type), answersAreTable, areJoined, records);
         } catch (IllegalStateException e) {
             options.problem("%s: %s".formatted(JobOption.CONTENT_TYPE, e.getMessage()));
-            return Records.read(options);
+            return records;
         }
     }
 
-    private static void require(JobOption option, List<String> allowed, JobReader options) {
-        if (options.text(option).filter(given -> !allowed.contains(given)).isPresent()) {
-            options.refuse(option, String.join(" or ", allowed) + " where the objects are tables");
-        }
-    }
-
-    @Override
-    public Optional<String> outputType() {
-        return Optional.of(answersAreTable ? format.type() : JSON_LINES);
-    }
-
-    @Override
-    public String madeBy() {
-        return "%s %s %s %s".formatted(records.madeBy(), format.type(), answersAreTable, areJoined);
-    }
-
-    @Override
-    public boolean findsErrors() {
-        return false;
-    }
-
-    @Override
-    public void requireSplittable(JobReader options) {
-        options.cannotSplit(JobOption.CONTENT_TYPE, format.type(), "lines: a table is read from its end");
-        records.requireSplittable(options);
+    private static String require(JobOption option, List<String> words, JobReader options) {
+        return options.word(option, words, WHERE);
     }
 }

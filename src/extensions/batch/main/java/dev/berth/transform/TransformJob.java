@@ -8,6 +8,7 @@ import dev.berth.storage.StoredObject;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +35,34 @@ public record TransformJob(
     /// Such records are lines, each a request of its own.
     private static final Splitting OF_ENVELOPES =
             Splitting.ofMebibytes(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, 0);
+
+    private static final String SAGEMAKER = "sagemaker";
+
+    private static final List<Object> FORMATS = List.of(SAGEMAKER, Envelope.BEDROCK, Envelope.OPENAI);
+
+    /// The options that only some formats have.
+    private static final Map<List<Object>, Set<JobOption>> OF_FORMATS = Map.of(
+            List.of(SAGEMAKER),
+            EnumSet.of(
+                    JobOption.CONTENT_TYPE,
+                    JobOption.REQUEST_CONTENT_TYPE,
+                    JobOption.ACCEPT,
+                    JobOption.SPLIT_TYPE,
+                    JobOption.ASSEMBLE_WITH,
+                    JobOption.BATCH_STRATEGY,
+                    JobOption.MAX_PAYLOAD_IN_MB,
+                    JobOption.INPUT_FILTER,
+                    JobOption.OUTPUT_FILTER,
+                    JobOption.JOIN_SOURCE,
+                    JobOption.BAD_RECORDS),
+            List.of(Envelope.BEDROCK, Envelope.OPENAI),
+            EnumSet.of(JobOption.EXTRACT, JobOption.PREVIEW),
+            List.of(Envelope.BEDROCK),
+            EnumSet.of(
+                    JobOption.MIN_RECORDS,
+                    JobOption.MAX_RECORDS,
+                    JobOption.MAX_OBJECT_SIZE_IN_MB,
+                    JobOption.MAX_JOB_SIZE_IN_MB));
 
     /// How the container is asked.
     ///
@@ -69,90 +98,69 @@ public record TransformJob(
     ///
     /// @param ofSplitTypes the options that types of splitting bring, by their flags
     /// @param environment for a server of the runner's own
-    /// @throws JobException with everything that is wrong
+    /// @throws dev.berth.config.ConfigurationException with everything that is wrong
     public static TransformJob read(
             Storage storage,
             Map<JobOption, String> options,
             Map<String, String> ofSplitTypes,
-            Map<String, String> environment)
-            throws JobException {
+            Map<String, String> environment) {
         var reader = new JobReader(storage, options, ofSplitTypes);
         var kind = kind(reader);
         var output = reader.location(JobOption.OUTPUT);
-        if (output.filter(place -> reader.isInput(place.resolve(".out"))).isPresent()) {
+        output.ifPresent(place -> reader.requireNoInput(JobOption.OUTPUT, place, place.resolve(".out")));
+        var source = new ObjectSource(
+                storage,
+                reader.input().orElse(null),
+                reader.isSecond(JobOption.DATA_TYPE, "S3Prefix", "ManifestFile"),
+                reader.isSecond(JobOption.COMPRESSION_TYPE, "None", "Gzip"));
+        var invocations = new Invocations(
+                reader.number(JobOption.MAX_CONCURRENT_TRANSFORMS, 0, Integer.MAX_VALUE)
+                        .orElse(0),
+                Duration.ofSeconds(
+                        reader.number(JobOption.INVOCATIONS_TIMEOUT, 1, 3600).orElse(600)),
+                reader.number(JobOption.INVOCATIONS_MAX_RETRIES, 0, 3).orElse(3),
+                Duration.ofSeconds(reader.number(JobOption.PATIENCE, 0, 86_400).orElse(60)),
+                reader.quota(JobOption.MAX_FAILURES, 0),
+                environment);
+        reader.requireToSplit(
+                !source.gzip(),
+                JobOption.COMPRESSION_TYPE,
+                "Gzip",
+                "None: a packed object can only be read from its beginning");
+        reader.requireToSplit(
+                !source.manifest(),
+                JobOption.DATA_TYPE,
+                "ManifestFile",
+                "S3Prefix: a manifest does not say how long its objects are");
+        reader.requireToSplit(
+                !reader.has(JobOption.OVERWRITE) || reader.part().count() == 1,
+                JobOption.OVERWRITE,
+                "it",
+                "none: an instance can't tell the others' new parts from old ones. Remove the outputs");
+        if (reader.has(JobOption.RETRY_ERRORS) && !kind.findsErrors()) {
             reader.wrong(
-                    JobOption.OUTPUT,
-                    "%s within the input %s"
-                            .formatted(output.get(), reader.input().orElseThrow()),
-                    "another place: outputs would be the next run's inputs");
-        }
-        var job = new TransformJob(
-                new ObjectSource(
-                        storage,
-                        reader.input().orElse(null),
-                        reader.isSecond(JobOption.DATA_TYPE, "S3Prefix", "ManifestFile"),
-                        reader.isSecond(JobOption.COMPRESSION_TYPE, "None", "Gzip")),
-                output.orElse(null),
-                kind,
-                new Invocations(
-                        reader.number(JobOption.MAX_CONCURRENT_TRANSFORMS, 0, Integer.MAX_VALUE)
-                                .orElse(0),
-                        Duration.ofSeconds(reader.number(JobOption.INVOCATIONS_TIMEOUT, 1, 3600)
-                                .orElse(600)),
-                        reader.number(JobOption.INVOCATIONS_MAX_RETRIES, 0, 3).orElse(3),
-                        Duration.ofSeconds(
-                                reader.number(JobOption.PATIENCE, 0, 86_400).orElse(60)),
-                        reader.quota(JobOption.MAX_FAILURES, 0, 1).orElse(Long.MAX_VALUE),
-                        environment),
-                reader.part(),
-                options.keySet());
-        if (job.has(JobOption.SPLIT_OBJECTS)) {
-            job.requireSplittable(reader);
-        }
-        if (job.has(JobOption.RETRY_ERRORS) && !kind.findsErrors()) {
-            reader.problem(("%s: found nothing, expected bedrock or openai with %s, or %s keep with the %s"
-                            + " application/jsonlines")
-                    .formatted(
-                            JobOption.FORMAT,
-                            JobOption.RETRY_ERRORS.flag(),
-                            JobOption.BAD_RECORDS.flag(),
-                            JobOption.ACCEPT.flag()));
+                    JobOption.FORMAT,
+                    "nothing",
+                    "bedrock or openai with %s, or %s keep with the %s application/jsonlines"
+                            .formatted(
+                                    JobOption.RETRY_ERRORS.flag(),
+                                    JobOption.BAD_RECORDS.flag(),
+                                    JobOption.ACCEPT.flag()));
         }
         reader.requireNoProblem();
-        return job;
+        return new TransformJob(source, output.orElseThrow(), kind, invocations, reader.part(), options.keySet());
     }
 
     /// Reads the options of the kind that `--format` and the content type name.
     private static JobKind kind(JobReader options) {
-        var format = options.text(JobOption.FORMAT).orElse("sagemaker");
-        var envelope = JobReader.parse(Envelope.class, format);
-        if (envelope.isPresent()) {
-            return Envelopes.read(envelope.get(), options);
-        }
-        if (!format.equals("sagemaker")) {
-            options.wrong(JobOption.FORMAT, format, "sagemaker, bedrock or openai");
-        }
-        Envelopes.requireNone(format, options);
-        return Tables.type(options)
-                .<JobKind>map(type -> Tables.read(type, options))
-                .orElseGet(() -> Records.read(options));
-    }
-
-    private void requireSplittable(JobReader reader) {
-        kind.requireSplittable(reader);
-        if (source.gzip()) {
-            reader.cannotSplit(
-                    JobOption.COMPRESSION_TYPE, "Gzip", "None: a packed object can only be read from its beginning");
-        }
-        if (source.manifest()) {
-            reader.cannotSplit(
-                    JobOption.DATA_TYPE, "ManifestFile", "S3Prefix: a manifest does not say how long its objects are");
-        }
-        if (has(JobOption.OVERWRITE) && part.count() > 1) {
-            reader.problem(("%s: found it with %s, expected none: an instance can't tell the others' new parts from"
-                            + " old ones. Remove the outputs")
-                    .formatted(JobOption.OVERWRITE.flag(), JobOption.SPLIT_OBJECTS.flag()));
-        }
+        var format = options.word(JobOption.FORMAT, FORMATS);
+        OF_FORMATS.forEach((formats, own) -> own.stream()
+                .filter(option -> options.has(option) && !formats.contains(format))
+                .forEach(option -> options.wrong(
+                        JobOption.FORMAT, format, "%s with %s".formatted(JobReader.expected(formats), option))));
+        return format instanceof Envelope envelope
+                ? Envelopes.read(envelope, options)
+                : Tables.type(options).map(type -> Tables.read(type, options)).orElseGet(() -> Records.read(options));
     }
 
     /// What an object is shared out in.

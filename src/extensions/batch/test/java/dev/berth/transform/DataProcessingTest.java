@@ -28,7 +28,7 @@ class DataProcessingTest {
             ", expected text/csv, application/json or application/jsonlines, the types that DataProcessing can read";
 
     @Test
-    void theDefaultsLeaveRecordsOfAnyFormatAsTheyAre() throws JobException {
+    void theDefaultsLeaveRecordsOfAnyFormatAsTheyAre() {
         assertThat(processing(PICTURES)).isEmpty();
         assertThat(processing(PICTURES + "--input-filter $ --join-source None --output-filter $"))
                 .isEmpty();
@@ -74,14 +74,14 @@ class DataProcessingTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"$", "$[0]", "$[1:]", "$[0,5:]", "$[0,-1]", "$[*]", "$.*"})
-    void indexesAreTakenForCsvAndNamesForJson(String filter) throws JobException {
+    void indexesAreTakenForCsvAndNamesForJson(String filter) {
         var filters = "--input-filter %1$s --join-source Input --output-filter %1$s";
         assertThat(processing(CSV + filters.formatted(filter))).isPresent();
         assertThat(processing(LINES + filters.formatted("$[0:]['a','b']"))).isPresent();
     }
 
     @Test
-    void parametersOfATypeDoNotMatter() throws JobException {
+    void parametersOfATypeDoNotMatter() {
         var flags = JobFlags.of(CSV + "--join-source Input --content-type %s", "TEXT/csv; header=present");
         assertThat(JobFlags.read(flags).kind().records().processing()).isPresent();
     }
@@ -92,8 +92,8 @@ class DataProcessingTest {
                         + " --assemble-with None --input-filter $.a --join-source Output --output-filter a")))
                 .extracting(problem -> problem.substring(0, problem.indexOf(':')))
                 .containsExactly(
-                        "--input-filter (DataProcessing.InputFilter)",
                         "--join-source (DataProcessing.JoinSource)",
+                        "--input-filter (DataProcessing.InputFilter)",
                         "--output-filter (DataProcessing.OutputFilter)",
                         "--accept (TransformOutput.Accept)",
                         "--split-type (TransformInput.SplitType)",
@@ -115,8 +115,7 @@ class DataProcessingTest {
         "application/json, Line, LINE_OR_SINGLE_ANSWER, JSON",
         "application/json, None, WHOLE, JSON",
     })
-    void theTypeAndTheSplitTypeSayWhatARecordIs(String type, String split, Unit unit, RecordFormat format)
-            throws JobException {
+    void theTypeAndTheSplitTypeSayWhatARecordIs(String type, String split, Unit unit, RecordFormat format) {
         assertThat(processing(JOB
                         + "--join-source Input --content-type %1$s --accept %1$s --split-type %2$s --assemble-with %2$s"
                                 .formatted(type, split)))
@@ -125,7 +124,7 @@ class DataProcessingTest {
                 .containsExactly(unit, format);
     }
 
-    private static Optional<RecordProcessing> processing(String flags) throws JobException {
+    private static Optional<RecordProcessing> processing(String flags) {
         return JobFlags.read(JobFlags.of(flags)).kind().records().processing();
     }
 }

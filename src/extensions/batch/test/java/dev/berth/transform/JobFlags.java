@@ -2,6 +2,7 @@ package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.berth.config.ConfigurationException;
 import dev.berth.storage.Storage;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -34,12 +35,13 @@ public final class JobFlags {
         return word.equals("%s") ? left.next().toString() : word;
     }
 
-    static TransformJob read(Map<JobOption, String> options) throws JobException {
+    static TransformJob read(Map<JobOption, String> options) {
         return TransformJob.read(new Storage(), options, Map.of(), Map.of());
     }
 
     /// What is wrong with a job.
     static List<String> problems(Map<JobOption, String> options) {
-        return catchThrowableOfType(JobException.class, () -> read(options)).problems();
+        return catchThrowableOfType(ConfigurationException.class, () -> read(options))
+                .problems();
     }
 }

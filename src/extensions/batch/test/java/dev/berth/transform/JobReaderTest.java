@@ -3,6 +3,7 @@ package dev.berth.transform;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.berth.config.ConfigurationException;
 import dev.berth.storage.Storage;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -120,7 +121,8 @@ class JobReaderTest {
     void whatIsWrongWithABedrockJobIsSaid() {
         var text = BEDROCK.replace("JSONL", "CSV")
                 .replace("\"jobName\"", "\"modelInvocationType\": \"Converse\", \"name\"");
-        assertThat(catchThrowableOfType(JobException.class, () -> bedrock(text)).problems())
+        assertThat(catchThrowableOfType(ConfigurationException.class, () -> bedrock(text))
+                        .problems())
                 .satisfiesExactlyInAnyOrder(
                         problem -> assertThat(problem).contains("jobName: found nothing, expected a name"),
                         problem -> assertThat(problem)
@@ -154,8 +156,8 @@ class JobReaderTest {
                         + ";--batch-strategy (BatchStrategy): found MULTI_RECORD, expected SingleRecord or MultiRecord"
                         + ";DataProcessing.InputFilter;DataProcessing.JoinSource;--content-type",
                 "--input in --output out --instance-index 0 --format bedrock --split-type Line --bad-records keep"
-                        + "|--split-type (TransformInput.SplitType): found Line, expected none with --format bedrock"
-                        + ";--bad-records: found keep, expected none with --format bedrock"
+                        + "|--format: found bedrock, expected sagemaker with --split-type (TransformInput.SplitType)"
+                        + ";--format: found bedrock, expected sagemaker with --bad-records"
                         + ";--instance-count (TransformResources.InstanceCount): found nothing",
                 SPLIT + "--split-type TFRecord --compression-type Gzip --data-type ManifestFile --max-payload-in-mb 0"
                         + " --overwrite true"
@@ -217,12 +219,12 @@ class JobReaderTest {
         for (var text :
                 List.of("", "[1]", "{\"TransformInputs\": {\"x\": 1}}", "{", "{\"Tags\": []}{}", "{\"Tags\": []},")) {
             var file = Files.writeString(directory.resolve("job.json"), text);
-            assertThat(catchThrowableOfType(JobException.class, () -> JobFile.read(file))
+            assertThat(catchThrowableOfType(ConfigurationException.class, () -> JobFile.read(file))
                             .problems())
                     .isNotEmpty()
                     .allMatch(problem -> problem.startsWith(file.toString()));
         }
-        assertThat(catchThrowableOfType(JobException.class, () -> JobFile.read(directory.resolve("none")))
+        assertThat(catchThrowableOfType(ConfigurationException.class, () -> JobFile.read(directory.resolve("none")))
                         .problems())
                 .hasSize(1);
     }

@@ -44,10 +44,6 @@ final class ProcessedRecords {
                         + "--input-filter %s --join-source %s --output-filter %s",
                 type, type, splitType, splitType.areLines() ? "Line" : "None", inputFilter, joinSource, outputFilter);
         switches.forEach(each -> options.put(each, "true"));
-        try {
-            return JobFlags.read(options).kind().records().processing().orElseThrow();
-        } catch (JobException e) {
-            throw new AssertionError(e);
-        }
+        return JobFlags.read(options).kind().records().processing().orElseThrow();
     }
 }

@@ -50,7 +50,7 @@ class SplitTypeTest {
                 .hasMessageContaining("--xml-element: found it with --split-type Line, expected none");
     }
 
-    private static SplitType read(String word, String element) throws JobException {
+    private static SplitType read(String word, String element) {
         var reader = new JobReader(
                 new Storage(),
                 Map.of(JobOption.INPUT, "in", JobOption.SPLIT_TYPE, word),

@@ -80,11 +80,7 @@ final class TestJob {
     TransformJob read(Storage storage, JobOption... switches) {
         var all = new EnumMap<>(options);
         List.of(switches).forEach(each -> all.put(each, "true"));
-        try {
-            return TransformJob.read(storage, all, Map.of(), Map.of());
-        } catch (JobException e) {
-            throw new IllegalStateException(String.join(", ", e.problems()), e);
-        }
+        return TransformJob.read(storage, all, Map.of(), Map.of());
     }
 
     JobReport run(URI container, JobOption... switches) {

@@ -14,7 +14,6 @@ import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.transform.ArrayJob;
 import dev.berth.transform.FramedSplit;
-import dev.berth.transform.JobException;
 import dev.berth.transform.JobFile;
 import dev.berth.transform.JobOption;
 import dev.berth.transform.JobPlan;
@@ -37,8 +36,6 @@ import java.util.Optional;
 import java.util.ResourceBundle;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -51,8 +48,6 @@ import picocli.CommandLine.ParseResult;
 /// object has its output, with 1 when one has not, with 2 when the job is not written as it should
 /// be.
 public final class TransformCommand implements Subcommand {
-
-    private static final Logger log = LoggerFactory.getLogger(TransformCommand.class);
 
     /// What each flag means.
     private static final ResourceBundle FLAGS =
@@ -98,7 +93,7 @@ public final class TransformCommand implements Subcommand {
     }
 
     @Override
-    public int run(Map<String, String> environment, Path home, ParseResult parsed) {
+    public int run(Map<String, String> environment, Path home, ParseResult parsed) throws Exception {
         try (var storage = read(() -> new Storage(flag -> given(flag, parsed)))) {
             var job = job(storage, environment, parsed);
             var report = report(job, parsed);
@@ -119,15 +114,10 @@ public final class TransformCommand implements Subcommand {
                     return runner.run(URI.create("http://127.0.0.1:" + server.port()));
                 }
             });
-        } catch (JobException | ConfigurationException e) {
-            e.getMessage().lines().forEach(System.err::println);
-            return ExitCode.USAGE;
-        } catch (StartException | TransformException | StorageException e) {
-            return failed(e.getMessage(), e);
+        } catch (TransformException | StorageException e) {
+            throw new StartException(e.getMessage(), e);
         } catch (OutOfMemoryError e) {
-            return failed(TransformException.heapIsFull(), e);
-        } catch (Exception | Error e) {
-            return failed("the job can't go on: " + e, e);
+            throw new StartException(TransformException.heapIsFull(), e);
         }
     }
 
@@ -139,12 +129,6 @@ public final class TransformCommand implements Subcommand {
         variables.put("SAGEMAKER_BIND_TO_PORT", "0");
         variables.put("BERTH_HOST", "127.0.0.1");
         return Server.start(ServeOptions.ofOneModel(variables, flags, home));
-    }
-
-    private static int failed(String message, Throwable e) {
-        System.err.println(message);
-        log.debug("the job failed", e);
-        return ExitCode.SOFTWARE;
     }
 
     private interface Run {
@@ -173,7 +157,7 @@ public final class TransformCommand implements Subcommand {
         return report.isComplete() ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
-    private static void requireNoServersFlags(ParseResult parsed) throws JobException {
+    private static void requireNoServersFlags(ParseResult parsed) {
         var ignored = Stream.concat(OF_THE_SERVER.stream(), ModelConfig.OF_ONE_MODEL.stream())
                 .flatMap(setting -> setting.flag().stream())
                 .filter(parsed::hasMatchedOption)
@@ -181,7 +165,7 @@ public final class TransformCommand implements Subcommand {
                         .formatted(flag))
                 .toList();
         if (!ignored.isEmpty()) {
-            throw new JobException(ignored);
+            throw new ConfigurationException(ignored);
         }
     }
 
@@ -190,20 +174,20 @@ public final class TransformCommand implements Subcommand {
     }
 
     /// Checked before the job: it would be known after hours otherwise.
-    private static Path report(TransformJob job, ParseResult parsed) throws JobException {
+    private static Path report(TransformJob job, ParseResult parsed) {
         var file = Path.of(parsed.matchedOptionValue("--report", job.part().named("transform-report.json")))
                 .toAbsolutePath();
         boolean isObject = job.isInput(file);
         if (isObject || Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
-            throw new JobException(List.of("--report: found %s, expected a file in a directory that is there%s"
-                    .formatted(file, isObject ? ", and not in the input, where it would be an object" : "")));
+            throw new ConfigurationException(
+                    List.of("--report: found %s, expected a file in a directory that is there%s"
+                            .formatted(file, isObject ? ", and not in the input, where it would be an object" : "")));
         }
         return file;
     }
 
     /// The flags over the file.
-    private static TransformJob job(Storage storage, Map<String, String> environment, ParseResult parsed)
-            throws JobException {
+    private static TransformJob job(Storage storage, Map<String, String> environment, ParseResult parsed) {
         var options = new EnumMap<JobOption, String>(JobOption.class);
         Map<String, String> ofJob = Map.of();
         var file = given("--job", parsed);
@@ -231,11 +215,11 @@ public final class TransformCommand implements Subcommand {
     }
 
     /// Reads a value of a flag, whose problem names it.
-    private static <T> T read(Supplier<T> value) throws JobException {
+    private static <T> T read(Supplier<T> value) {
         try {
             return value.get();
         } catch (IllegalArgumentException e) {
-            throw new JobException(List.of(e.getMessage()));
+            throw new ConfigurationException(List.of(e.getMessage()));
         }
     }
 
