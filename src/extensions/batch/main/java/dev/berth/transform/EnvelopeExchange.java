@@ -50,10 +50,10 @@ final class EnvelopeExchange extends Exchange {
     @Override
     byte[] output(Payload payload, StoredObject object, Invoker.Room room) throws InterruptedException {
         // Records are lines, and nothing filters them.
-        return (line((Payload.MiniBatch) payload, object.key(), room) + "\n").getBytes(StandardCharsets.UTF_8);
+        return (line(payload, object.key(), room) + "\n").getBytes(StandardCharsets.UTF_8);
     }
 
-    private String line(Payload.MiniBatch batch, String key, Invoker.Room room) throws InterruptedException {
+    private String line(Payload batch, String key, Invoker.Room room) throws InterruptedException {
         var id = JsonText.write(generatedId(batch));
         Optional<String> body = Optional.empty();
         try {
@@ -98,7 +98,7 @@ final class EnvelopeExchange extends Exchange {
     }
 
     private String failure(
-            String id, Optional<String> body, Payload.MiniBatch batch, String key, int code, String message) {
+            String id, Optional<String> body, Payload batch, String key, int code, String message) {
         passing.add(isAskedAgain(code) ? 1 : 0);
         came(1);
         failed(key, "record %d: %s".formatted(batch.firstRecord(), message));
@@ -106,7 +106,7 @@ final class EnvelopeExchange extends Exchange {
     }
 
     /// BED-03: a record without an id gets one; here it is its line.
-    private static String generatedId(Payload.MiniBatch batch) {
+    private static String generatedId(Payload batch) {
         return "RECORD%08d".formatted(batch.firstRecord());
     }
 
@@ -137,7 +137,7 @@ final class EnvelopeExchange extends Exchange {
     boolean counts(Payload payload, byte[] output) {
         try {
             var names = Set.of(envelope.id(), envelope.input());
-            var record = RecordProcessing.text(((Payload.MiniBatch) payload).body(), "the record");
+            var record = RecordProcessing.text(payload.body(), "the record");
             var line = RecordProcessing.text(output, "its output");
             return envelope.isOf(
                             JsonMembers.of(record, names).values(),

@@ -2,10 +2,8 @@ package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.hooks.MediaType;
-import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -21,15 +19,10 @@ record ImageText(MediaType type, String end, byte[] bytes) {
             .map(format -> MediaType.of("image", format))
             .toList();
 
-    /// How formats begin, each byte a character. RIFF holds sounds too.
-    private static final Map<String, Pattern> FORMATS = Map.of(
-            "png", Pattern.compile("\u0089PNG\r\n\u001a\n"),
-            "jpeg", Pattern.compile("\u00ff\u00d8\u00ff"),
-            "gif", Pattern.compile("GIF8"),
-            "webp", Pattern.compile("RIFF....WEBP", Pattern.DOTALL));
-
-    /// Base64 of what no shorter image has.
-    private static final int LEAST = 32;
+    /// How the formats begin in base64, where enough of it follows for an image. As a URL it has its
+    /// type in front. RIFF holds sounds too.
+    private static final Pattern BEGINNING = Pattern.compile("(?:data:image/[a-z]+;base64,)?(?=[A-Za-z0-9+/]{32})"
+            + "(?:(?<png>iVBORw0KGgo)|(?<jpeg>/9j/)|(?<gif>R0lGOD)|(?<webp>UklGR.{6}XRUJQ))");
 
     /// All images of an answer, in their order.
     static List<ImageText> in(JsonNode answer) {
@@ -39,26 +32,19 @@ record ImageText(MediaType type, String end, byte[] bytes) {
     }
 
     private static Optional<ImageText> of(JsonNode value) {
-        if (!value.isTextual() || value.textValue().length() < LEAST) {
+        var text = value.isTextual() ? value.textValue() : "";
+        var beginning = BEGINNING.matcher(text);
+        if (!beginning.lookingAt()) {
             return Optional.empty();
         }
-        // As a URL it has its type in front.
-        var text = value.textValue().replaceFirst("^data:image/[a-z]+;base64,", "");
+        var type = TYPES.stream().filter(each -> beginning.start(each.subtype()) >= 0).findFirst().orElseThrow();
+        var base64 = text.substring(beginning.start(type.subtype()));
         try {
-            var beginning = new String(
-                    Base64.getDecoder().decode(text.substring(0, Math.min(text.length(), LEAST / 4 * 4))),
-                    StandardCharsets.ISO_8859_1);
-            for (var format : FORMATS.keySet()) {
-                if (FORMATS.get(format).matcher(beginning).lookingAt()) {
-                    return Optional.of(new ImageText(
-                            MediaType.of("image", format),
-                            format.equals("jpeg") ? "jpg" : format,
-                            Base64.getMimeDecoder().decode(text)));
-                }
-            }
+            var bytes = Base64.getMimeDecoder().decode(base64);
+            return Optional.of(new ImageText(type, type.subtype().replace("jpeg", "jpg"), bytes));
         } catch (IllegalArgumentException _) {
             // It is another text.
+            return Optional.empty();
         }
-        return Optional.empty();
     }
 }

@@ -248,7 +248,7 @@ final class Invoker implements AutoCloseable {
                 if (isOk) {
                     room.received(bytes);
                 }
-                return new Answer(response.statusCode(), response.headers(), Payload.MiniBatch.concatenated(parts));
+                return new Answer(response.statusCode(), response.headers(), Payload.concatenated(parts));
             }
         } catch (TimeoutException e) {
             throw new InvocationException(Fault.LATE, "no answer within %d s".formatted(timeout.toSeconds()), e);

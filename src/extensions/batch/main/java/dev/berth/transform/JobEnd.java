@@ -1,9 +1,10 @@
 package dev.berth.transform;
 
 import dev.berth.storage.StorageException;
-import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -18,7 +19,7 @@ final class JobEnd {
     static final int MOST_IN_A_ROW = 50;
 
     /// What the objects get that are under way.
-    private static final Duration DRAIN = Duration.ofSeconds(10);
+    private static final int DRAIN_SECONDS = 10;
 
     private static final String STOPPED = "stopped by a signal; the same command does the rest";
 
@@ -38,14 +39,7 @@ final class JobEnd {
     /// Returns at once.
     void because(String why) {
         if (reason.compareAndSet(null, why)) {
-            Thread.ofVirtual().name("transform-drain").start(() -> {
-                try {
-                    Thread.sleep(DRAIN);
-                    threads.shutdownNow();
-                } catch (InterruptedException _) {
-                    Thread.currentThread().interrupt();
-                }
-            });
+            CompletableFuture.delayedExecutor(DRAIN_SECONDS, TimeUnit.SECONDS).execute(threads::shutdownNow);
         }
     }
 

@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +35,6 @@ public final class JobRunner {
     private final List<ObjectOutcome> failures = new ArrayList<>();
     private long succeeded;
     private long skipped;
-    private long failed;
     private long records;
     private long errors;
     private final JobEnd end;
@@ -66,7 +64,8 @@ public final class JobRunner {
         var report = new JobReport(
                 status(),
                 job.part(),
-                new JobReport.Tally(succeeded + skipped + failed, succeeded, skipped, failed, records, errors),
+                new JobReport.Tally(
+                        succeeded + skipped + failures.size(), succeeded, skipped, failures.size(), records, errors),
                 seconds(start),
                 List.copyOf(failures),
                 end.reason().orElse(""));
@@ -116,7 +115,7 @@ public final class JobRunner {
                 return;
             }
             transform.exchange().finish();
-            if (failed == 0 && !end.isOver()) {
+            if (failures.isEmpty() && !end.isOver()) {
                 shares.agree();
             }
             if (transform.exchange().hasOnlyErrors()) {
@@ -142,6 +141,7 @@ public final class JobRunner {
                 exchange,
                 new ObjectTransform.Shared(
                         threads,
+                        end,
                         new ObjectTurns(concurrent, end),
                         memory,
                         new Checkpoints(job.output(), job.madeBy() + splitting),
@@ -185,7 +185,7 @@ public final class JobRunner {
         if (end.isStopped()) {
             return JobStatus.STOPPED;
         }
-        if (failed == 0 && !end.isOver()) {
+        if (failures.isEmpty() && !end.isOver()) {
             return JobStatus.COMPLETED;
         }
         return job.isBedrock() && !end.isOver() && succeeded + skipped > 0
@@ -205,16 +205,12 @@ public final class JobRunner {
                 if (!shares.isMine(range)) {
                     continue;
                 }
-                turns.begin();
-                if (end.isOver()) {
-                    turns.end();
+                if (!turns.begin()) {
                     break;
                 }
                 threads.execute(() -> {
-                    var answered = new LongAdder();
                     try {
-                        outcome(transform, range, clash, answered)
-                                .ifPresent(outcome -> end(outcome, Math.max(0, range.bytes() - answered.sum())));
+                        transform.outcome(range, clash).ifPresent(this::count);
                     } finally {
                         turns.end();
                     }
@@ -227,6 +223,18 @@ public final class JobRunner {
         }
         if (isEmpty) {
             throw job.source().none();
+        }
+    }
+
+    private synchronized void count(ObjectOutcome outcome) {
+        records += outcome.records();
+        switch (outcome.status()) {
+            case SUCCEEDED -> succeeded++;
+            case SKIPPED -> skipped++;
+            case FAILED -> {
+                failures.add(outcome);
+                end.failed(outcome.key(), outcome.failure());
+            }
         }
     }
 
@@ -246,80 +254,7 @@ public final class JobRunner {
                 : Optional.empty();
     }
 
-    /// Nothing for a range that has not been begun, or that ends with the job.
-    private Optional<ObjectOutcome> outcome(
-            ObjectTransform transform, ObjectRange range, Optional<String> clash, LongAdder answered) {
-        long start = System.nanoTime();
-        try {
-            if (clash.isPresent()) {
-                throw new TransformException(clash.get());
-            }
-            return Optional.of(outcome(transform, range, answered, start));
-        } catch (InterruptedException | RuntimeException | Error e) {
-            boolean isSaid = e instanceof TransformException || e instanceof StorageException;
-            return end.isOverWith(e)
-                    ? Optional.empty()
-                    : Optional.of(new ObjectOutcome(
-                            range.toString(),
-                            ObjectOutcome.Status.FAILED,
-                            0,
-                            seconds(start),
-                            isSaid ? e.getMessage() : e.toString()));
-        }
-    }
-
-    private ObjectOutcome outcome(ObjectTransform transform, ObjectRange range, LongAdder answered, long start)
-            throws InterruptedException {
-        var outputs = new SplitOutputs(job);
-        var asked = range;
-        Optional<Location> previous = Optional.empty();
-        if (!job.has(JobOption.OVERWRITE) && outputs.isDone(range)) {
-            previous = outputs.answers(range);
-            if (previous.isEmpty() || counts(previous.get(), transform)) {
-                transform.shared().checkpoints().forget(range.checkpointed());
-                outputs.join(range);
-                placed(range, true, transform);
-                return new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, "");
-            }
-            asked = outputs.asked(range, previous.get());
-        }
-        long count = transform.transform(asked, outputs.part(asked), previous, answered);
-        outputs.join(asked);
-        placed(range, false, transform);
-        end.succeeded();
-        return new ObjectOutcome(range.toString(), ObjectOutcome.Status.SUCCEEDED, count, seconds(start), "");
-    }
-
-    private static boolean counts(Location there, ObjectTransform transform) throws InterruptedException {
-        try (var _ = transform.shared().memory().takeForLines()) {
-            return transform.exchange().counts(there);
-        }
-    }
-
-    private static void placed(ObjectRange range, boolean wasThere, ObjectTransform transform)
-            throws InterruptedException {
-        try (var _ = transform.shared().memory().takeForLines()) {
-            transform.exchange().placed(range.object(), wasThere);
-        }
-    }
-
-    private void end(ObjectOutcome outcome, long bytes) {
-        synchronized (this) {
-            switch (outcome.status()) {
-                case SUCCEEDED -> succeeded++;
-                case SKIPPED -> skipped++;
-                case FAILED -> {
-                    failed++;
-                    failures.add(outcome);
-                    end.failed(outcome.key(), outcome.failure());
-                }
-            }
-            records += outcome.records();
-        }
-        progress.ended(outcome, bytes);
-    }
-
-    private static double seconds(long start) {
+    static double seconds(long start) {
         return (System.nanoTime() - start) / 1e9;
     }
 }

@@ -2,6 +2,7 @@ package dev.berth.transform;
 
 import dev.berth.content.RecordReader;
 import dev.berth.hooks.BadInputException;
+import dev.berth.transform.Payload.Sent;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -20,30 +21,30 @@ import java.util.Optional;
 /// (Local mode sends an empty request for it under `Line` and `MultiRecord` too.)
 final class MiniBatches {
 
-    private final InputStream object;
+    private final RecordReader reader;
     private final Splitting splitting;
     private final Records job;
-    private final RecordReader reader;
-    private final boolean isStreamed;
-    private boolean isStarted;
+
+    /// The object, where all of it is one payload that has not been given.
+    private Optional<InputStream> whole = Optional.empty();
+
+    /// How many of the object's records have been read, or were before these.
     private long records;
 
     /// What was read and did not fit.
     private final ArrayDeque<Sent> waiting = new ArrayDeque<>();
 
-    /// A record as it was and as it is sent.
-    ///
-    /// @param endsBatch see [RecordReader#endsBatch]
-    /// @param rejection why it is not sent
-    private record Sent(byte[] input, byte[] body, boolean endsBatch, Optional<String> rejection) {}
-
     MiniBatches(InputStream object, Splitting splitting, Records job) {
-        // The reader takes its bytes from the same buffer.
-        this.object = new BufferedInputStream(object);
-        this.reader = splitting.open(this.object);
-        this.splitting = splitting;
-        this.job = job;
-        this.isStreamed = splitting.isUnlimited()
+        this(
+                isSentWhole(splitting, job) ? Optional::empty : splitting.open(new BufferedInputStream(object)),
+                0,
+                splitting,
+                job);
+        whole = Optional.of(object).filter(_ -> isSentWhole(splitting, job));
+    }
+
+    private static boolean isSentWhole(Splitting splitting, Records job) {
+        return splitting.isUnlimited()
                 && job.processing().isEmpty()
                 && (!splitting.splitType().isSplit() || splitting.isMultiRecord());
     }
@@ -53,89 +54,75 @@ final class MiniBatches {
     ///
     /// @param recordsBefore how many the object has before these
     MiniBatches(RecordReader reader, long recordsBefore, Splitting splitting, Records job) {
-        this.object = InputStream.nullInputStream();
         this.reader = reader;
         this.records = recordsBefore;
         this.splitting = splitting;
         this.job = job;
-        this.isStreamed = false;
     }
 
     /// The bytes that the next payload may have at most in memory: its body, or what that is made of.
     ///
     /// @param left what the object has at most
     long mostBytes(long left) {
-        return isStreamed ? 0 : Math.min(left, splitting.maxRecord());
+        return whole.isPresent() ? 0 : Math.min(left, splitting.maxRecord());
     }
 
     /// The next payload; nothing at the end of the object.
     ///
     /// @throws BadInputException naming the record that can't be sent
     Optional<Payload> next() throws IOException {
-        return isStreamed ? wholeObject() : miniBatch();
-    }
-
-    private Optional<Payload> wholeObject() throws IOException {
-        if (isStarted || (splitting.splitType().isSplit() && isEmpty())) {
+        if (whole.isPresent()) {
+            // It is opened again to be sent.
+            boolean hasRecords = !splitting.splitType().isSplit() || whole.get().read() >= 0;
+            whole = Optional.empty();
+            return Optional.of(Payload.OBJECT).filter(_ -> hasRecords);
+        }
+        if (peek().isEmpty()) {
             return Optional.empty();
         }
-        isStarted = true;
-        return Optional.of(new Payload.WholeObject(object));
-    }
-
-    private boolean isEmpty() throws IOException {
-        object.mark(1);
-        int first = object.read();
-        object.reset();
-        return first < 0;
-    }
-
-    private Optional<Payload> miniBatch() throws IOException {
-        var next = take();
-        if (next.isEmpty()) {
-            return Optional.empty();
-        }
-        if (next.get().rejection.isPresent()) {
-            return Optional.of(
-                    new Payload.Rejected(next.get().input, next.get().rejection.get()));
-        }
-        int maxPayload = splitting.maxRecord();
         var batch = new ArrayList<Sent>();
-        long inputBytes = 0;
-        long bodyBytes = 0;
+        long inputLeft = splitting.maxRecord();
+        long bodyLeft = splitting.maxRecord();
         do {
-            batch.add(next.get());
-            inputBytes += next.get().input.length;
-            bodyBytes += next.get().body.length;
-            next = splitting.isMultiRecord() && !next.get().endsBatch ? take() : Optional.empty();
-        } while (next.isPresent()
-                && next.get().rejection.isEmpty()
-                && inputBytes + next.get().input.length <= maxPayload
-                && bodyBytes + next.get().body.length <= maxPayload);
-        next.ifPresent(waiting::addFirst);
+            batch.add(waiting.remove());
+            inputLeft -= batch.getLast().input().length;
+            bodyLeft -= batch.getLast().body().length;
+        } while (mayHaveMore(batch.getLast()) && fits(peek(), inputLeft, bodyLeft));
         if (splitting.splitType().areLines()) {
             // At the end of a body a blank line would not count. At the end of a range it does.
-            while (batch.size() > 1 && LineReader.isBlank(batch.getLast().body)) {
+            while (batch.size() > 1 && LineReader.isBlank(batch.getLast().body())) {
                 waiting.addFirst(batch.removeLast());
             }
         }
-        return Optional.of(new Payload.MiniBatch(
-                records - waiting.size() - batch.size() + 1,
-                batch.stream().map(Sent::body).toList(),
-                batch.stream().map(Sent::input).toList()));
+        return Optional.of(new Payload(records - waiting.size() - batch.size() + 1, batch));
     }
 
-    private Optional<Sent> take() throws IOException {
-        return waiting.isEmpty() ? read() : Optional.of(waiting.poll());
+    private boolean mayHaveMore(Sent last) {
+        return splitting.isMultiRecord()
+                && !last.endsBatch()
+                && last.rejection().isEmpty();
     }
 
-    private Optional<Sent> read() throws IOException {
-        var record = reader.next();
-        if (record.isEmpty()) {
-            return Optional.empty();
+    private static boolean fits(Optional<Sent> next, long inputLeft, long bodyLeft) {
+        return next.filter(record -> record.rejection().isEmpty()
+                        && record.input().length <= inputLeft
+                        && record.body().length <= bodyLeft)
+                .isPresent();
+    }
+
+    /// The next record, which stays the next one.
+    private Optional<Sent> peek() throws IOException {
+        if (waiting.isEmpty()) {
+            var record = reader.next();
+            if (record.isPresent()) {
+                records++;
+                waiting.add(read(record.get()));
+            }
         }
-        records++;
-        var input = record.get();
+        return Optional.ofNullable(waiting.peek());
+    }
+
+    private Sent read(byte[] input) {
         byte[] body;
         try {
             if (job.keepsBadRecords() && LineReader.isBlank(input)) {
@@ -146,7 +133,7 @@ final class MiniBatches {
             if (!job.keepsBadRecords()) {
                 throw e;
             }
-            return Optional.of(new Sent(input, new byte[0], reader.endsBatch(), Optional.of(e.getMessage())));
+            return new Sent(input, new byte[0], reader.endsBatch(), Optional.of(e.getMessage()));
         }
         if (body.length > splitting.maxRecord()) {
             throw new BadInputException("record %d: found %d bytes after InputFilter, expected at most %d in one record"
@@ -155,6 +142,6 @@ final class MiniBatches {
         // What was filtered out is only needed where it is joined.
         boolean isKept =
                 job.processing().filter(RecordProcessing::joinsUnfilteredInput).isPresent();
-        return Optional.of(new Sent(isKept ? input : body, body, reader.endsBatch(), Optional.empty()));
+        return new Sent(isKept ? input : body, body, reader.endsBatch(), Optional.empty());
     }
 }

@@ -3,6 +3,7 @@ package dev.berth.transform;
 import dev.berth.hooks.BadInputException;
 import dev.berth.memory.MemoryBudget;
 import dev.berth.storage.Location;
+import dev.berth.storage.StorageException;
 import dev.berth.transform.checkpoint.Checkpoint;
 import dev.berth.transform.checkpoint.Checkpoints;
 import java.io.IOException;
@@ -18,7 +19,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.ZipException;
 
 /// Transforms one object, or a range of one: its payloads are sent as they are read, several at the
-/// same time, and their answers written in their order. The output appears when it is whole.
+/// same time, and their answers written in their order. The output appears when it is whole. An output
+/// that is there already is kept, unless some of its records are to be asked again.
 ///
 /// One thread reads and writes; a payload is sent by a thread of its own. What is between reading
 /// and writing, of all objects together, is limited, and so is the memory that a job takes,
@@ -33,8 +35,14 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
     /// What all objects of a job share.
     ///
     /// @param threads of payloads
+    /// @param end is told of what is thrown for an object
     record Shared(
-            ExecutorService threads, ObjectTurns turns, JobMemory memory, Checkpoints checkpoints, Progress progress) {}
+            ExecutorService threads,
+            JobEnd end,
+            ObjectTurns turns,
+            JobMemory memory,
+            Checkpoints checkpoints,
+            Progress progress) {}
 
     /// A payload whose output is on its way.
     ///
@@ -42,22 +50,30 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
     /// @param bytes of the object that were read for it
     private record Sent(int records, boolean isKept, long bytes, JobMemory.Share share, Future<byte[]> output) {}
 
-    /// @param previous the output that is there, where only some of its records are asked again
-    /// @param answered counts the bytes of the object whose answers are written
-    /// @return how many records it has
-    /// @throws InterruptedException also where it is not begun, as the job ends
-    /// @throws TransformException when a record or its answer fails; there is no output then
-    long transform(ObjectRange range, Location output, Optional<Location> previous, LongAdder answered)
-            throws InterruptedException {
-        try (var lines = new PreviousOutput(previous)) {
-            return new Run(range, lines, answered).open(output);
-        } catch (BadInputException e) {
-            throw new TransformException(e.getMessage(), e);
-        } catch (ZipException e) {
-            throw new TransformException("it is not whole gzip, as CompressionType says: " + e.getMessage(), e);
-        } catch (IOException e) {
-            throw new TransformException("it can't be read: " + e.getMessage(), e);
+    /// Gives a range of an object its output, and tells how that went.
+    ///
+    /// @param clash why it can't have one
+    /// @return nothing for a range that has not been begun, or that ends with the job
+    Optional<ObjectOutcome> outcome(ObjectRange range, Optional<String> clash) {
+        long start = System.nanoTime();
+        var run = new Run(range);
+        var status = ObjectOutcome.Status.FAILED;
+        var failure = "";
+        try {
+            if (clash.isPresent()) {
+                throw new TransformException(clash.get());
+            }
+            status = run.isThere() ? ObjectOutcome.Status.SKIPPED : run.transform();
+        } catch (InterruptedException | RuntimeException | Error e) {
+            if (shared.end.isOverWith(e)) {
+                return Optional.empty();
+            }
+            failure = e instanceof TransformException || e instanceof StorageException ? e.getMessage() : e.toString();
         }
+        long records = status == ObjectOutcome.Status.SUCCEEDED ? run.recordsWritten.get() : 0;
+        var outcome = new ObjectOutcome(range.toString(), status, records, JobRunner.seconds(start), failure);
+        shared.progress.ended(outcome, Math.max(0, range.bytes() - run.answered));
+        return Optional.of(outcome);
     }
 
     /// Whether the answers to an object's payloads are worth to be kept while it is not whole.
@@ -65,15 +81,23 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
         return splitting.splitType().isSplit();
     }
 
-    /// An object on its way. For one thread.
+    /// A range on its way. For one thread.
     private final class Run {
-        private final ObjectRange range;
-        private final PreviousOutput previous;
-        private final LongAdder answered;
+        private final SplitOutputs outputs = new SplitOutputs(job);
         private final ArrayDeque<Sent> sent = new ArrayDeque<>();
 
         /// Counts the bytes that were read and are not sent.
         private final LongAdder read = new LongAdder();
+
+        /// What is asked: all of the object, where some records of a joined output are asked again.
+        private ObjectRange range;
+
+        /// The output that is there, where only some of its records are asked again.
+        private Optional<Location> before = Optional.empty();
+
+        private PreviousOutput previous;
+        /// Of the payload that is read next, or was read last; null before the first.
+        private JobMemory.Share share;
 
         private Optional<TableObject> table = Optional.empty();
         private MiniBatches payloads;
@@ -83,20 +107,68 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
         private final AtomicLong recordsWritten = new AtomicLong();
         private long bytesWritten;
 
-        private Run(ObjectRange range, PreviousOutput previous, LongAdder answered) {
+        /// The bytes of the object whose answers are written.
+        private long answered;
+
+        private Run(ObjectRange range) {
             this.range = range;
-            this.previous = previous;
-            this.answered = answered;
         }
 
-        private long open(Location output) throws IOException, InterruptedException {
+        /// Whether the range has its output, and that counts.
+        private boolean isThere() throws InterruptedException {
+            if (job.has(JobOption.OVERWRITE) || !outputs.isDone(range)) {
+                return false;
+            }
+            before = outputs.answers(range);
+            if (before.isPresent() && !counts(before.get())) {
+                range = outputs.asked(range, before.get());
+                return false;
+            }
+            shared.checkpoints.forget(range.checkpointed());
+            place(true);
+            return true;
+        }
+
+        private boolean counts(Location output) throws InterruptedException {
+            try (var _ = shared.memory.takeForLines()) {
+                return exchange.counts(output);
+            }
+        }
+
+        private void place(boolean wasThere) throws InterruptedException {
+            outputs.join(range);
+            try (var _ = shared.memory.takeForLines()) {
+                exchange.placed(range.object(), wasThere);
+            }
+        }
+
+        /// @throws InterruptedException also where it is not begun, as the job ends
+        /// @throws TransformException when a record or its answer fails; there is no output then
+        private ObjectOutcome.Status transform() throws InterruptedException {
+            try (var lines = new PreviousOutput(before)) {
+                previous = lines;
+                open(outputs.part(range));
+            } catch (BadInputException e) {
+                throw new TransformException(e.getMessage(), e);
+            } catch (ZipException e) {
+                throw new TransformException("it is not whole gzip, as CompressionType says: " + e.getMessage(), e);
+            } catch (IOException e) {
+                throw new TransformException("it can't be read: " + e.getMessage(), e);
+            }
+            place(false);
+            shared.end.succeeded();
+            return ObjectOutcome.Status.SUCCEEDED;
+        }
+
+        private void open(Location output) throws IOException, InterruptedException {
             int most = splitting.maxRecord();
             if (job.kind() instanceof Tables tables) {
                 try (var rows = new TableObject(tables, job.source().storage(), range.object(), most, read)) {
                     table = Optional.of(rows);
                     payloads = new MiniBatches(rows, 0, splitting, job.kind().records());
-                    return inTurn(output);
+                    inTurn(output);
                 }
+                return;
             }
             // Before what the source opens of the range.
             long newlines = range.start() == 0 ? 0 : job.source().newlines(range.object(), range.start() - 1);
@@ -108,36 +180,34 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
                     payloads = new MiniBatches(
                             lines, lines.linesBefore(), splitting, job.kind().records());
                 }
-                return inTurn(output);
+                inTurn(output);
             }
         }
 
-        private long inTurn(Location output) throws IOException, InterruptedException {
+        private void inTurn(Location output) throws IOException, InterruptedException {
+            boolean isDone = false;
             try (var turn = shared.turns.take()) {
                 checkpoint = shared.checkpoints.open(range.checkpointed(), !job.has(JobOption.OVERWRITE));
-                return transform(output, turn);
-            }
-        }
-
-        private long transform(Location output, MemoryBudget.Share turn) throws IOException, InterruptedException {
-            boolean isDone = false;
-            try (var writer = output.create(job.kind().outputType())) {
-                out = table.map(rows -> rows.answers(writer)).orElse(writer);
-                sendAll();
-                previous.requireEnd();
-                if (table.isPresent()) {
-                    table.get().write(writer);
+                try (var writer = output.create(job.kind().outputType())) {
+                    out = table.map(rows -> rows.answers(writer)).orElse(writer);
+                    sendAll();
+                    previous.requireEnd();
+                    if (table.isPresent()) {
+                        table.get().write(writer);
+                    }
+                    turn.shrinkTo(bytesWritten);
+                    writer.commit();
+                    isDone = true;
+                } finally {
+                    if (share != null) {
+                        share.close();
+                    }
+                    for (var left : sent) {
+                        left.output.cancel(true);
+                        left.share.close();
+                    }
+                    checkpoint.end(isDone);
                 }
-                turn.shrinkTo(bytesWritten);
-                writer.commit();
-                isDone = true;
-                return recordsWritten.get();
-            } finally {
-                for (var left : sent) {
-                    left.output.cancel(true);
-                    left.share.close();
-                }
-                checkpoint.end(isDone);
             }
         }
 
@@ -156,44 +226,25 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
                     write();
                     free = memory.tryTake(expected);
                 }
-                var share = free.isPresent() ? free.get() : memory.take(expected);
-                var next = next(share);
+                share = free.isPresent() ? free.get() : memory.take(expected);
+                var next = payloads.next();
                 if (next.isEmpty()) {
                     break;
                 }
+                share.shrinkToPayload(next.get().bytes());
                 long needed = memory.ofPayload(next.get().bytes());
                 if (needed > expected) {
                     share.close();
                     writeAll();
                     share = memory.take(needed);
                 }
-                try {
-                    send(next.get(), share);
-                } catch (IOException | RuntimeException e) {
-                    share.close();
-                    throw e;
-                }
+                send(next.get(), share);
                 while (!sent.isEmpty() && sent.peek().output.isDone()) {
                     write();
                 }
             }
+            share.close();
             writeAll();
-        }
-
-        /// Reads the next payload, and gives the share back where there is none, or more of it than
-        /// that needs.
-        private Optional<Payload> next(JobMemory.Share share) throws IOException {
-            boolean isThere = false;
-            try {
-                var next = payloads.next();
-                isThere = next.isPresent();
-                next.ifPresent(payload -> share.shrinkToPayload(payload.bytes()));
-                return next;
-            } finally {
-                if (!isThere) {
-                    share.close();
-                }
-            }
         }
 
         /// Has a payload sent, unless an earlier run has its output.
@@ -242,7 +293,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             sent.remove();
             oldest.share.close();
             recordsWritten.addAndGet(oldest.records);
-            answered.add(oldest.bytes);
+            answered += oldest.bytes;
             shared.progress.written(oldest.isKept ? 0 : oldest.records, oldest.bytes);
         }
     }

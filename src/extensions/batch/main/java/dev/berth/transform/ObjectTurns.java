@@ -34,9 +34,14 @@ final class ObjectTurns {
         this.writers = new MemoryBudget((requests + 1) * MOST_OF_WRITER - 1);
     }
 
-    /// Waits until another object may be opened.
-    void begin() throws InterruptedException {
+    /// Waits until another object may be opened; false where the job ends before.
+    boolean begin() throws InterruptedException {
         objects.acquire();
+        boolean isOver = end.isOver();
+        if (isOver) {
+            objects.release();
+        }
+        return !isOver;
     }
 
     /// Counts an object as done, however it has ended.

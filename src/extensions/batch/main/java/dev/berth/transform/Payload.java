@@ -1,88 +1,77 @@
 package dev.berth.transform;
 
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
 
-/// The body of one request.
-sealed interface Payload {
+/// The body of one request: whole records, or all that an object holds.
+///
+/// @param firstRecord the place of the first record in its object, counted from 1
+/// @param sent the records; none where the object is sent chunk by chunk, of any length, as it is read
+record Payload(long firstRecord, List<Sent> sent) {
 
-    /// What it has in memory.
-    long bytes();
+    static final Payload OBJECT = new Payload(1, List.of());
+
+    /// A record.
+    ///
+    /// @param input as it was before `InputFilter` where its answer is joined with that, else `body`
+    /// @param body as it is sent
+    /// @param endsBatch see [dev.berth.content.RecordReader#endsBatch]
+    /// @param rejection why it is not sent: it is blank, or `InputFilter` can't be applied to it. Such
+    ///   a record has a payload of its own
+    record Sent(byte[] input, byte[] body, boolean endsBatch, Optional<String> rejection) {}
+
+    boolean isObject() {
+        return sent.isEmpty();
+    }
+
+    /// What stands in the place of the answer; nothing where the payload is sent.
+    Optional<String> rejection() {
+        return isObject() ? Optional.empty() : sent.getFirst().rejection;
+    }
 
     /// How many records it has; an object that is not split is one.
-    default int records() {
-        return 1;
+    int records() {
+        return isObject() ? 1 : sent.size();
     }
 
-    /// Whole records.
-    ///
-    /// @param firstRecord the place of the first record in its object, counted from 1
-    /// @param bodies what is sent of each
-    /// @param inputs the records as they were before `InputFilter` where the answers are joined with
-    ///   them, else `bodies`
-    record MiniBatch(long firstRecord, List<byte[]> bodies, List<byte[]> inputs) implements Payload {
-
-        @Override
-        public int records() {
-            return bodies.size();
-        }
-
-        @Override
-        public long bytes() {
-            return Math.max(length(bodies), length(inputs));
-        }
-
-        byte[] body() {
-            return concatenated(bodies);
-        }
-
-        byte[] input() {
-            return concatenated(inputs);
-        }
-
-        /// Two payloads of about half the records each. There is more than one.
-        List<MiniBatch> halves() {
-            int half = records() / 2;
-            return List.of(
-                    new MiniBatch(firstRecord, bodies.subList(0, half), inputs.subList(0, half)),
-                    new MiniBatch(
-                            firstRecord + half, bodies.subList(half, records()), inputs.subList(half, records())));
-        }
-
-        private static int length(List<byte[]> parts) {
-            return parts.stream().mapToInt(part -> part.length).sum();
-        }
-
-        /// Not copied where it is one.
-        static byte[] concatenated(List<byte[]> parts) {
-            if (parts.size() == 1) {
-                return parts.getFirst();
-            }
-            var bytes = ByteBuffer.allocate(length(parts));
-            parts.forEach(bytes::put);
-            return bytes.array();
-        }
+    /// What it has in memory.
+    long bytes() {
+        return Math.max(length(parts(Sent::body)), length(parts(Sent::input)));
     }
 
-    /// A record that is not sent: it is blank, or `InputFilter` can't be applied to it.
-    ///
-    /// @param reason what stands in the place of its answer
-    record Rejected(byte[] input, String reason) implements Payload {
-
-        @Override
-        public long bytes() {
-            return input.length;
-        }
+    byte[] body() {
+        return concatenated(parts(Sent::body));
     }
 
-    /// Everything that an object holds, of any length, to be sent chunk by chunk. It is read from the
-    /// object while it is sent, so whoever sends it again has to open the object again.
-    record WholeObject(InputStream body) implements Payload {
+    byte[] input() {
+        return concatenated(parts(Sent::input));
+    }
 
-        @Override
-        public long bytes() {
-            return 0;
+    /// Two payloads of about half the records each. There is more than one.
+    List<Payload> halves() {
+        int half = records() / 2;
+        return List.of(
+                new Payload(firstRecord, sent.subList(0, half)),
+                new Payload(firstRecord + half, sent.subList(half, records())));
+    }
+
+    private List<byte[]> parts(Function<Sent, byte[]> part) {
+        return sent.stream().map(part).toList();
+    }
+
+    private static int length(List<byte[]> parts) {
+        return parts.stream().mapToInt(part -> part.length).sum();
+    }
+
+    /// Not copied where it is one.
+    static byte[] concatenated(List<byte[]> parts) {
+        if (parts.size() == 1) {
+            return parts.getFirst();
         }
+        var bytes = ByteBuffer.allocate(length(parts));
+        parts.forEach(bytes::put);
+        return bytes.array();
     }
 }

@@ -70,7 +70,7 @@ record RecordProcessing(
     ///
     /// @throws BadInputException naming the record, or saying that there are more or fewer answers
     ///   than records
-    byte[] output(Payload.MiniBatch batch, byte[] answer) {
+    byte[] output(Payload batch, byte[] answer) {
         long first = batch.firstRecord();
         var inputs = records(text(batch.input(), "records from %d on".formatted(first)));
         var answers = answers(text(answer, "answer to the records from %d on".formatted(first)), inputs.size());

@@ -51,14 +51,14 @@ final class TransformExchange extends Exchange {
     byte[] output(Payload payload, StoredObject object, Invoker.Room room) throws InterruptedException {
         try {
             came(payload.records());
-            return switch (payload) {
-                case Payload.MiniBatch batch -> output(batch, object.key(), room);
-                case Payload.Rejected record -> kept(record.input(), record.reason(), object.key());
-                case Payload.WholeObject _ -> {
-                    var answer = invoker.invoke(() -> BodyPublishers.ofInputStream(() -> opened(object)), room);
-                    yield assembled(answer.body(), answer.type());
-                }
-            };
+            if (payload.isObject()) {
+                var answer = invoker.invoke(() -> BodyPublishers.ofInputStream(() -> opened(object)), room);
+                return assembled(answer.body(), answer.type());
+            }
+            var rejection = payload.rejection();
+            return rejection.isPresent()
+                    ? kept(payload.input(), rejection.get(), object.key())
+                    : output(payload, object.key(), room);
         } catch (InvocationException e) {
             throw new TransformException("the object: " + e.getMessage(), e);
         } catch (BadInputException e) {
@@ -75,7 +75,7 @@ final class TransformExchange extends Exchange {
         }
     }
 
-    private byte[] output(Payload.MiniBatch batch, String key, Invoker.Room room) throws InterruptedException {
+    private byte[] output(Payload batch, String key, Invoker.Room room) throws InterruptedException {
         try {
             var answer = invoker.invoke(() -> BodyPublishers.ofByteArray(batch.body()), room);
             var body = records.keepsBadRecords() ? numbered(answer.body(), key, batch.firstRecord()) : answer.body();
@@ -97,7 +97,7 @@ final class TransformExchange extends Exchange {
 
     /// Asks for the records of a rejected payload in two payloads, so that those that are not bad are
     /// answered.
-    private byte[] inHalves(Payload.MiniBatch batch, String key, Invoker.Room room) throws InterruptedException {
+    private byte[] inHalves(Payload batch, String key, Invoker.Room room) throws InterruptedException {
         var output = new ByteArrayOutputStream();
         for (var half : batch.halves()) {
             output.writeBytes(output(half, key, room));
@@ -132,7 +132,7 @@ final class TransformExchange extends Exchange {
     }
 
     /// No answer may be taken for that of another record.
-    private void requireOneForEach(Payload.MiniBatch batch, Invoker.Answer answer) {
+    private void requireOneForEach(Payload batch, Invoker.Answer answer) {
         if (!records.formats().splitType().areLines()) {
             return;
         }
@@ -212,7 +212,7 @@ final class TransformExchange extends Exchange {
         return type.type().equals("text") || type.equals(MediaType.JSON) || JsonLines.TYPES.contains(type);
     }
 
-    private static String place(Payload.MiniBatch batch) {
+    private static String place(Payload batch) {
         return batch.records() == 1
                 ? "record " + batch.firstRecord()
                 : "records %d to %d".formatted(batch.firstRecord(), batch.firstRecord() + batch.records() - 1);

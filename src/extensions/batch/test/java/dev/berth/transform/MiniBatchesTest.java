@@ -8,7 +8,6 @@ import dev.berth.content.BatchStrategy;
 import dev.berth.content.RecordIo;
 import dev.berth.content.TfRecord;
 import dev.berth.hooks.BadInputException;
-import dev.berth.transform.Payload.MiniBatch;
 import dev.berth.transform.filter.JsonPathFilter;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -79,7 +78,7 @@ class MiniBatchesTest {
         for (var type : List.of(FramedSplit.LINE, FramedSplit.NONE, FramedSplit.RECORD_IO)) {
             var object = new SyntheticObject("line\n".getBytes(UTF_8), 10L << 30);
             var payloads = new MiniBatches(object, multi(type, 0), none());
-            assertThat(payloads.next()).get().isInstanceOf(Payload.WholeObject.class);
+            assertThat(payloads.next()).contains(Payload.OBJECT);
             assertThat(payloads.next()).isEmpty();
             assertThat(object.bytesRead()).isLessThanOrEqualTo(64 * 1024);
         }
@@ -90,9 +89,9 @@ class MiniBatchesTest {
     void unlimitedPayloadsThatAreJoinedHaveTheLargestLimit() throws IOException {
         var object = new SyntheticObject(("x".repeat((1 << 20) - 1) + "\n").getBytes(UTF_8), 150L << 20);
         var batches = new MiniBatches(object, multi(FramedSplit.LINE, 0), processing("$", true));
-        var first = (MiniBatch) batches.next().orElseThrow();
+        var first = batches.next().orElseThrow();
         assertThat(first.body().length).isEqualTo(100 << 20);
-        assertThat(((MiniBatch) batches.next().orElseThrow()).records()).isEqualTo(50);
+        assertThat(batches.next().orElseThrow().records()).isEqualTo(50);
         assertThat(batches.next()).isEmpty();
     }
 
@@ -151,15 +150,15 @@ class MiniBatchesTest {
 
     private static List<byte[]> sent(byte[] object, Splitting splitting) throws IOException {
         return miniBatches(object, splitting, none()).stream()
-                .map(MiniBatch::body)
+                .map(Payload::body)
                 .toList();
     }
 
-    private static List<MiniBatch> miniBatches(byte[] object, Splitting splitting, Records job) throws IOException {
+    private static List<Payload> miniBatches(byte[] object, Splitting splitting, Records job) throws IOException {
         var batches = new MiniBatches(new ByteArrayInputStream(object), splitting, job);
-        var all = new ArrayList<MiniBatch>();
+        var all = new ArrayList<Payload>();
         for (var payload = batches.next(); payload.isPresent(); payload = batches.next()) {
-            all.add((MiniBatch) payload.get());
+            all.add(payload.get());
         }
         assertThat(batches.next()).isEmpty();
         return all;

@@ -2,8 +2,8 @@ package dev.berth.transform;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.berth.transform.Payload.MiniBatch;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /// Records and answers as texts, through a [RecordProcessing].
@@ -19,7 +19,7 @@ final class ProcessedRecords {
     }
 
     static String output(RecordProcessing processing, long first, String input, String answer) {
-        var batch = new MiniBatch(first, List.of(new byte[0]), List.of(input.getBytes(UTF_8)));
+        var batch = payload(first, input.getBytes(UTF_8));
         return new String(processing.output(batch, answer.getBytes(UTF_8)), UTF_8);
     }
 
@@ -45,5 +45,10 @@ final class ProcessedRecords {
                 type, type, splitType, splitType.areLines() ? "Line" : "None", inputFilter, joinSource, outputFilter);
         switches.forEach(each -> options.put(each, "true"));
         return JobFlags.read(options).kind().records().processing().orElseThrow();
+    }
+
+    /// One that was filtered.
+    static Payload payload(long first, byte[] input) {
+        return new Payload(first, List.of(new Payload.Sent(input, new byte[0], false, Optional.empty())));
     }
 }

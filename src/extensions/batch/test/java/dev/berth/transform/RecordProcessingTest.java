@@ -3,6 +3,7 @@ package dev.berth.transform;
 import static dev.berth.transform.ProcessedRecords.CSV;
 import static dev.berth.transform.ProcessedRecords.JSON_LINES;
 import static dev.berth.transform.ProcessedRecords.output;
+import static dev.berth.transform.ProcessedRecords.payload;
 import static dev.berth.transform.ProcessedRecords.processing;
 import static dev.berth.transform.ProcessedRecords.sent;
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -11,7 +12,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.testing.DamagedBytes;
-import dev.berth.transform.Payload.MiniBatch;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
@@ -163,7 +163,7 @@ class RecordProcessingTest {
         assertThatThrownBy(() -> processing.filterInput(bad, 3))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("record 3: found the byte 0xff at offset 1, expected UTF-8 text");
-        assertThatThrownBy(() -> processing.output(new MiniBatch(3, List.of(good), List.of(good)), bad))
+        assertThatThrownBy(() -> processing.output(payload(3, good), bad))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("answer to the records from 3 on: found the byte 0xff at offset 1, expected UTF-8 text");
     }
@@ -182,10 +182,10 @@ class RecordProcessingTest {
         DamagedBytes.areReadOrRefused(good, bytes -> processing.filterInput(bytes, 1));
         DamagedBytes.areReadOrRefused(
                 good,
-                bytes -> processing.output(new MiniBatch(1, List.of(bytes), List.of(bytes)), answer.getBytes(UTF_8)));
+                bytes -> processing.output(payload(1, bytes), answer.getBytes(UTF_8)));
         DamagedBytes.areReadOrRefused(
                 answer.getBytes(UTF_8),
-                bytes -> processing.output(new MiniBatch(1, List.of(good), List.of(good)), bytes));
+                bytes -> processing.output(payload(1, good), bytes));
     }
 
     private static String newlines(String row) {
