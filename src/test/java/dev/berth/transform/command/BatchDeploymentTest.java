@@ -68,25 +68,15 @@ class BatchDeploymentTest {
                     "1",
                     "SLURM_ARRAY_TASK_COUNT",
                     "2");
-            var report = directory.resolve("report.json").toString();
-            try (var job = ServeProcess.start(
-                    variables,
-                    List.of(
-                            DEPLOY.resolve("slurm.sh").toAbsolutePath().toString(),
-                            in.toString(),
-                            directory.resolve("out").toString(),
-                            "--model-dir",
-                            Path.of("examples/recommender").toAbsolutePath().toString(),
-                            "--split-type",
-                            "Line",
-                            "--assemble-with",
-                            "Line",
-                            "--content-type",
-                            "application/jsonlines",
-                            "--accept",
-                            "application/jsonlines",
-                            "--report",
-                            report))) {
+            var command = "%s %s %s --model-dir %s --report %s --split-type Line --assemble-with Line"
+                            .formatted(
+                                    DEPLOY.resolve("slurm.sh").toAbsolutePath(),
+                                    in,
+                                    directory.resolve("out"),
+                                    Path.of("examples/recommender").toAbsolutePath(),
+                                    directory.resolve("report.json"))
+                    + " --content-type application/jsonlines --accept application/jsonlines";
+            try (var job = ServeProcess.start(variables, List.of(command.split(" ")))) {
                 assertThat(job.exitCode()).as(job.err()).isZero();
                 assertThat(job.out()).containsPattern("objects +2\n");
             }

@@ -9,11 +9,9 @@ import dev.berth.testing.ServeProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,6 +27,10 @@ class TransformCommandTest {
 
     private static final String MNIST = "examples/mnist";
     private static final String RECOMMENDER = "examples/recommender";
+
+    private static final String LINES = "--input %s --output %s --report %s --content-type application/jsonlines"
+            + " --accept application/jsonlines --split-type Line --assemble-with Line ";
+
     private static final String QUERY = "{\"user_id\": \"114521\", \"k\": 3}\n";
 
     @TempDir
@@ -48,16 +50,8 @@ class TransformCommandTest {
     @Test
     void picturesAreRecognizedEachInAFileOfItsOwn() throws Exception {
         try (var job = transform(
-                "--model-dir",
-                MNIST,
-                "--input",
-                "examples/mnist/digits",
-                "--output",
-                out.toString(),
-                "--content-type",
-                "application/x-image",
-                "--report",
-                report.toString())) {
+                "--model-dir %s --input examples/mnist/digits --output %s --content-type application/x-image --report %s",
+                MNIST, out, report)) {
             assertThat(job.exitCode()).as(job.err()).isZero();
             assertThat(job.out())
                     .containsPattern("objects +40\n")
@@ -101,7 +95,7 @@ class TransformCommandTest {
           }
         }
         """.formatted(in, out));
-        try (var job = transform("--model-dir", RECOMMENDER, "--job", file.toString(), "--report", report.toString())) {
+        try (var job = transform("--model-dir %s --job %s --report %s", RECOMMENDER, file, report)) {
             assertThat(job.exitCode()).as(job.err()).isZero();
         }
         var lines = Files.readAllLines(out.resolve("a.jsonl.out"));
@@ -116,7 +110,7 @@ class TransformCommandTest {
     void anObjectThatFailsIsNamedAndTheJobEndsWithOne() throws Exception {
         Files.writeString(in.resolve("fine.jsonl"), QUERY.repeat(3));
         Files.writeString(in.resolve("poisoned.jsonl"), QUERY + "{\"user_id\": \"114521\", \"k\": 5000}\n" + QUERY);
-        try (var job = recommend(out, "--batch-strategy", "SingleRecord")) {
+        try (var job = recommend("--batch-strategy SingleRecord")) {
             assertThat(job.exitCode()).isEqualTo(1);
             assertThat(job.err().lines())
                     .as(job.err())
@@ -149,39 +143,19 @@ class TransformCommandTest {
 
     @Test
     void whatIsWrittenWronglyEndsWithTwoBeforeAnythingIsDone() throws Exception {
-        refused("--split-typ", "--input", in.toString(), "--output", out.toString(), "--split-typ", "Line");
-        refused(
-                "--split-type (TransformInput.SplitType): found Lines",
-                "--input",
-                in.toString(),
-                "--output",
-                out.toString(),
-                "--split-type",
-                "Lines");
-        refused("--output", "--input", in.toString());
-        refused("none.json", "--job", directory.resolve("none.json").toString());
-        refused("--report", "--input", in.toString(), "--output", out.toString(), "--report", "/");
-        refused(
-                "where it would be an object",
-                "--input",
-                in.toString(),
-                "--output",
-                out.toString(),
-                "--report",
-                in.resolve("report.json").toString());
-        refused("--endpoint-url", "--input", in.toString(), "--output", out.toString(), "--endpoint-url", "nowhere");
-        refused("--endpoint", "--input", in.toString(), "--output", out.toString(), "--endpoint", "localhost:8080");
-        refused("--endpoint", "--input", in.toString(), "--output", out.toString(), "--endpoint", "not a url");
+        refused("--output", "--input %s", in);
+        refused("none.json", "--job %s", directory.resolve("none.json"));
+        var job = "--input %s --output %s ".formatted(in, out);
+        refused("--split-typ", job + "--split-typ Line");
+        refused("--split-type (TransformInput.SplitType): found Lines", job + "--split-type Lines");
+        refused("--report", job + "--report /");
+        refused("where it would be an object", job + "--report %s", in.resolve("report.json"));
+        for (var flag : List.of("--endpoint-url nowhere", "--endpoint localhost:8080", "--endpoint http://")) {
+            refused(flag.split(" ")[0], job + flag);
+        }
         refused(
                 "--model-dir: found it with --endpoint",
-                "--input",
-                in.toString(),
-                "--output",
-                out.toString(),
-                "--endpoint",
-                "http://localhost:8080",
-                "--model-dir",
-                RECOMMENDER);
+                job + "--endpoint http://localhost:8080 --model-dir " + RECOMMENDER);
         assertThat(out).doesNotExist();
     }
 
@@ -189,8 +163,7 @@ class TransformCommandTest {
     void aModelThatCannotBeLoadedEndsWithOne() throws Exception {
         Files.writeString(in.resolve("a.jsonl"), QUERY);
         var empty = Files.createDirectory(directory.resolve("empty"));
-        try (var job =
-                transform("--model-dir", empty.toString(), "--input", in.toString(), "--output", out.toString())) {
+        try (var job = transform("--model-dir %s --input %s --output %s", empty, in, out)) {
             assertThat(job.exitCode()).as(job.err()).isEqualTo(1);
             assertThat(job.err()).contains(empty.toString()).doesNotContain("\tat ");
         }
@@ -202,23 +175,7 @@ class TransformCommandTest {
         Files.writeString(in.resolve("a.jsonl"), QUERY.repeat(4));
         try (var server =
                 ServeProcess.serve(ENVIRONMENT, "--model-dir", RECOMMENDER).awaitReady()) {
-            try (var job = transform(
-                    "--endpoint",
-                    "http://127.0.0.1:" + server.port(),
-                    "--input",
-                    in.toString(),
-                    "--output",
-                    out.toString(),
-                    "--content-type",
-                    "application/jsonlines",
-                    "--accept",
-                    "application/jsonlines",
-                    "--split-type",
-                    "Line",
-                    "--assemble-with",
-                    "Line",
-                    "--report",
-                    report.toString())) {
+            try (var job = transform(LINES + "--endpoint http://127.0.0.1:%s", in, out, report, server.port())) {
                 assertThat(job.exitCode()).as(job.err()).isZero();
             }
             assertThat(server.get("/metrics").body()).contains("berth_");
@@ -233,7 +190,7 @@ class TransformCommandTest {
             Files.writeString(in.resolve("%03d.jsonl".formatted(i)), QUERY.repeat(50));
         }
         Files.writeString(report, "{\"status\": \"Completed\"}");
-        try (var job = recommend(out, "--batch-strategy", "SingleRecord", "--max-concurrent-transforms", "1")) {
+        try (var job = recommend("--batch-strategy SingleRecord --max-concurrent-transforms 1")) {
             await().until(() -> Files.exists(out.resolve("000.jsonl.out")));
             assertThat(report().path("status").asText())
                     .as("not that of another run")
@@ -253,14 +210,7 @@ class TransformCommandTest {
         Files.writeString(in.resolve("b.jsonl"), QUERY.repeat(500));
         Files.writeString(in.resolve("c.jsonl"), QUERY.repeat(400));
         var pod = Map.of("AWS_BATCH_JOB_ARRAY_INDEX", "1", "AWS_BATCH_JOB_ARRAY_SIZE", "2");
-        var command = List.of(
-                Path.of("transform").toAbsolutePath().toString(),
-                "--input",
-                in.toString(),
-                "--output",
-                out.toString(),
-                "--dry-run");
-        try (var job = ServeProcess.start(pod, command)) {
+        try (var job = start(pod, "--input %s --output %s --dry-run", in, out)) {
             assertThat(job.exitCode()).as(job.err()).isZero();
             assertThat(job.out().lines())
                     .satisfiesExactly(
@@ -272,36 +222,22 @@ class TransformCommandTest {
         assertThat(report).doesNotExist();
     }
 
-    private static ServeProcess transform(String... arguments) throws IOException {
-        var command =
-                new ArrayList<>(List.of(Path.of("transform").toAbsolutePath().toString()));
-        command.addAll(List.of(arguments));
-        return ServeProcess.start(ENVIRONMENT, command);
+    private static ServeProcess start(Map<String, String> environment, String flags, Object... values)
+            throws IOException {
+        var command = Path.of("transform").toAbsolutePath() + " " + flags.formatted(values);
+        return ServeProcess.start(environment, List.of(command.split(" ")));
     }
 
-    private ServeProcess recommend(Path output, String... more) throws IOException {
-        var arguments = Stream.of(
-                "--model-dir",
-                RECOMMENDER,
-                "--input",
-                in.toString(),
-                "--output",
-                output.toString(),
-                "--report",
-                report.toString(),
-                "--content-type",
-                "application/jsonlines",
-                "--accept",
-                "application/jsonlines",
-                "--split-type",
-                "Line",
-                "--assemble-with",
-                "Line");
-        return transform(Stream.concat(arguments, Stream.of(more)).toArray(String[]::new));
+    private static ServeProcess transform(String flags, Object... values) throws IOException {
+        return start(ENVIRONMENT, flags, values);
     }
 
-    private static void refused(String word, String... arguments) throws Exception {
-        try (var job = transform(arguments)) {
+    private ServeProcess recommend(String flags) throws IOException {
+        return transform(LINES + "--model-dir %s " + flags, in, out, report, RECOMMENDER);
+    }
+
+    private static void refused(String word, String flags, Object... values) throws Exception {
+        try (var job = transform(flags, values)) {
             assertThat(job.exitCode()).as(job.err()).isEqualTo(2);
             assertThat(job.err()).contains(word).doesNotContain("\tat ");
             assertThat(job.out()).isEmpty();

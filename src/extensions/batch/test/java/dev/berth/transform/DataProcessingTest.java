@@ -2,8 +2,6 @@ package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.transform.RecordProcessing.Unit;
-import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,13 +24,6 @@ class DataProcessingTest {
     private static final String CONTENT_TYPE = "--content-type (TransformInput.ContentType): found ";
     private static final String TYPES =
             ", expected text/csv, application/json or application/jsonlines, the types that DataProcessing can read";
-
-    @Test
-    void theDefaultsLeaveRecordsOfAnyFormatAsTheyAre() {
-        assertThat(processing(PICTURES)).isEmpty();
-        assertThat(processing(PICTURES + "--input-filter $ --join-source None --output-filter $"))
-                .isEmpty();
-    }
 
     /// Behind the flags, what is wrong with them.
     @ParameterizedTest
@@ -72,14 +63,6 @@ class DataProcessingTest {
         assertThat(JobFlags.problems(JobFlags.of(flags))).containsExactly(problems.split(";"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"$", "$[0]", "$[1:]", "$[0,5:]", "$[0,-1]", "$[*]", "$.*"})
-    void indexesAreTakenForCsvAndNamesForJson(String filter) {
-        var filters = "--input-filter %1$s --join-source Input --output-filter %1$s";
-        assertThat(processing(CSV + filters.formatted(filter))).isPresent();
-        assertThat(processing(LINES + filters.formatted("$[0:]['a','b']"))).isPresent();
-    }
-
     @Test
     void parametersOfATypeDoNotMatter() {
         var flags = JobFlags.of(CSV + "--join-source Input --content-type %s", "TEXT/csv; header=present");
@@ -105,26 +88,5 @@ class DataProcessingTest {
     @ValueSource(strings = {"--input-filter $[0]", "--join-source Input", "--output-filter $[0]"})
     void theRulesHoldForEachFieldOfItsOwn(String flag) {
         assertThat(JobFlags.problems(JobFlags.of(PICTURES + flag))).hasSize(1);
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "text/csv, Line, LINE, CSV",
-        "application/jsonlines, Line, LINE, JSON",
-        "application/jsonlines, None, LINE, JSON",
-        "application/json, Line, LINE_OR_SINGLE_ANSWER, JSON",
-        "application/json, None, WHOLE, JSON",
-    })
-    void theTypeAndTheSplitTypeSayWhatARecordIs(String type, String split, Unit unit, RecordFormat format) {
-        assertThat(processing(JOB
-                        + "--join-source Input --content-type %1$s --accept %1$s --split-type %2$s --assemble-with %2$s"
-                                .formatted(type, split)))
-                .get()
-                .extracting(RecordProcessing::unit, RecordProcessing::format)
-                .containsExactly(unit, format);
-    }
-
-    private static Optional<RecordProcessing> processing(String flags) {
-        return JobFlags.read(JobFlags.of(flags)).kind().records().processing();
     }
 }

@@ -8,21 +8,31 @@ import dev.berth.content.BatchStrategy;
 import dev.berth.content.RecordIo;
 import dev.berth.content.TfRecord;
 import dev.berth.hooks.BadInputException;
+import dev.berth.testing.DamagedBytes;
 import dev.berth.transform.filter.JsonPathFilter;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class MiniBatchesTest {
 
-    /// What is sent of an object, `;` for a newline, and which record is the first of each request.
+    private static final int BUFFER_BYTES = 64 * 1024;
+    private static final long MEBIBYTE = 1 << 20;
+
+    /// What is sent of an object, `;` for a newline and `~` for a return, and which record is the first of each
+    /// request. Lines keep their own newlines; blank ones at the end do not count; a newline in a quoted cell ends
+    /// the record, as the platform's documents say.
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -32,28 +42,101 @@ class MiniBatchesTest {
                 "a;bb;ccc;dd | LINE      | MULTI_RECORD  | 6   | a;bb; ccc;dd     | 1 3",
                 "a;bb;ccc;d  | LINE      | MULTI_RECORD  | 100 | a;bb;ccc;d       | 1",
                 "a;bb;ccc;d  | LINE      | SINGLE_RECORD | 100 | a; bb; ccc; d    | 1 2 3 4",
+                "a;b~;;c~d;é | LINE      | SINGLE_RECORD | 100 | a; b~; ; c~d; é  | 1 2 3 4 5",
+                "a;;b        | LINE      | MULTI_RECORD  | 3   | a; ;b            | 1 2",
+                ";;a; ~;;    | LINE      | SINGLE_RECORD | 100 | ; ; a;           | 1 2 3",
+                ";;a; ~;;    | LINE      | MULTI_RECORD  | 100 | ;;a;             | 1",
+                "1,\"a;b\";  | LINE      | SINGLE_RECORD | 100 | 1,\"a; b\";      | 1 2",
                 "a;bb;       | LINE      | SINGLE_RECORD | 0   | a; bb;           | 1 2",
                 "a;b;        | NONE      | MULTI_RECORD  | 6   | a;b;             | 1",
                 "a;b;        | NONE      | SINGLE_RECORD | 6   | a;b;             | 1",
                 "''          | NONE      | MULTI_RECORD  | 6   | ''               | 1",
                 "''          | NONE      | SINGLE_RECORD | 6   | ''               | 1",
+                ";;          | LINE      | MULTI_RECORD  | 6   | none             | none",
                 "''          | LINE      | MULTI_RECORD  | 6   | none             | none",
                 "''          | LINE      | MULTI_RECORD  | 0   | none             | none",
                 "''          | RECORD_IO | SINGLE_RECORD | 6   | none             | none",
                 "''          | RECORD_IO | MULTI_RECORD  | 0   | none             | none",
                 "''          | TF_RECORD | MULTI_RECORD  | 6   | none             | none",
             })
+    @Tag("BAT-07")
     void recordsFillPayloads(
             String object, FramedSplit type, BatchStrategy strategy, long most, String bodies, String firsts)
             throws IOException {
         var batches =
-                miniBatches(object.replace(';', '\n').getBytes(UTF_8), new Splitting(type, strategy, most), none());
+                miniBatches(object.replace(';', '\n').replace('~', '\r').getBytes(UTF_8), new Splitting(type, strategy, most), none());
         assertThat(batches)
-                .extracting(batch -> new String(batch.body(), UTF_8).replace('\n', ';'))
+                .extracting(batch -> new String(batch.body(), UTF_8).replace('\n', ';').replace('\r', '~'))
                 .containsExactly(bodies == null ? new String[0] : bodies.split(" ", -1));
         assertThat(batches)
                 .extracting(batch -> String.valueOf(batch.firstRecord()))
                 .containsExactly(firsts == null ? new String[0] : firsts.split(" "));
+    }
+
+    @Test
+    void linesOfEveryLengthAroundTheBufferAreWhole() throws IOException {
+        for (int length = BUFFER_BYTES - 3; length <= BUFFER_BYTES + 3; length++) {
+            var line = "x".repeat(length);
+            assertThat(sent(("a\n" + line + "\n" + line).getBytes(UTF_8), new Splitting(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, 0)))
+                    .containsExactly("a\n".getBytes(UTF_8), (line + "\n").getBytes(UTF_8), line.getBytes(UTF_8));
+        }
+    }
+
+    /// The reader never holds more than the record that it gives and one buffer.
+    @Test
+    void aLargeObjectIsReadInConstantMemory() throws IOException {
+        var records = List.of(new byte[100_000], new byte[3]);
+        for (var object : Map.of(
+                        FramedSplit.LINE, ("x".repeat(100_000) + "\nshort\n").getBytes(UTF_8),
+                        FramedSplit.RECORD_IO, RecordIo.write(records),
+                        FramedSplit.TF_RECORD, TfRecord.write(records))
+                .entrySet()) {
+            var stream = new SyntheticObject(object.getValue(), 2_000L * object.getValue().length);
+            var reader = multi(object.getKey(), MEBIBYTE).open(stream);
+            long given = 0;
+            long mostAhead = 0;
+            for (var record = reader.next(); record.isPresent(); record = reader.next()) {
+                given += record.get().length;
+                mostAhead = Math.max(mostAhead, stream.bytesRead() - given);
+            }
+            assertThat(given).isEqualTo(stream.bytesRead()).isGreaterThan(190 * MEBIBYTE);
+            assertThat(mostAhead).isLessThanOrEqualTo(BUFFER_BYTES);
+            assertThat(stream.largestRead()).isLessThanOrEqualTo(BUFFER_BYTES);
+        }
+    }
+
+    /// A line without an end is refused when the limit is reached, and so is an object.
+    @Test
+    void whatIsTooLongIsNotReadToItsEnd() {
+        for (var type : List.of(FramedSplit.LINE, FramedSplit.NONE)) {
+            var object = new SyntheticObject("x".getBytes(UTF_8), 200 * MEBIBYTE);
+            assertThatThrownBy(multi(type, MEBIBYTE).open(object)::next)
+                    .isInstanceOf(BadInputException.class)
+                    .hasMessage("record 1: found more than 1048576 bytes, expected at most 1048576 in one record");
+            assertThat(object.bytesRead()).isLessThanOrEqualTo(MEBIBYTE + BUFFER_BYTES);
+        }
+        assertThat(multi(FramedSplit.LINE, 1L << 40).maxRecord()).as("an array").isEqualTo(Integer.MAX_VALUE - 8);
+    }
+
+    @ParameterizedTest
+    @MethodSource("dev.berth.transform.FramedSplit#all")
+    void aStreamThatFailsIsNoBadInputAndADamagedOneIsReadOrRefused(SplitType type) throws IOException {
+        var closed = InputStream.nullInputStream();
+        closed.close();
+        assertThatThrownBy(multi(type, 6).open(closed)::next)
+                .isInstanceOf(IOException.class)
+                .hasMessage("Stream closed");
+        var records = List.of("abc".getBytes(UTF_8), new byte[0], "d\n\r\ne".getBytes(UTF_8));
+        var object = type.equals(FramedSplit.TF_RECORD) ? TfRecord.write(records) : RecordIo.write(records);
+        for (var strategy : BatchStrategy.values()) {
+            DamagedBytes.areReadOrRefused(object, bytes -> {
+                try {
+                    miniBatches(bytes, new Splitting(type, strategy, 40), none());
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        }
     }
 
     @Test
