@@ -74,6 +74,7 @@ class SplitObjectsTest {
     private Path directory;
 
     private TestJob job;
+    private Storage storage = new Storage();
 
     @BeforeAll
     static void start() throws Exception {
@@ -127,52 +128,51 @@ class SplitObjectsTest {
         for (var object : objects().entrySet()) {
             job.write(object.getKey(), object.getValue());
         }
-        try (var storage = new Storage()) {
-            var plain = directory.resolve("plain").toString();
-            assertThat(run(plain, storage, 1, 0)).matches(JobReport::isComplete);
-            var expected = files(plain);
-            assertThat(expected)
-                    .containsOnlyKeys(
-                            objects().keySet().stream().map(key -> key + ".out").toList());
-            assertThat(expected.get("big.txt.out"))
-                    .contains("{\"error\":\"line 6000: found no word\"}")
-                    .endsWith("AND THE LAST\n");
-            var order = new Random(5);
-            for (int instances : List.of(1, 2, 8)) {
-                var out = directory.resolve("out-" + instances).toString();
-                job.set("--shard-by %s", instances == 2 ? "key" : "size");
-                var indexes =
-                        new ArrayList<>(IntStream.range(0, instances).boxed().toList());
-                Collections.shuffle(indexes, order);
-                for (int index : indexes) {
-                    assertThat(run(out, storage, instances, index, JobOption.SPLIT_OBJECTS))
-                            .matches(JobReport::isComplete);
-                }
-                assertThat(files(out)).as(out).isEqualTo(expected);
-                assertThat(run(out, storage, instances, indexes.getFirst(), JobOption.SPLIT_OBJECTS))
-                        .extracting("tally.records")
-                        .isEqualTo(0L);
+        var plain = directory.resolve("plain").toString();
+        assertThat(run(plain, 1, 0)).matches(JobReport::isComplete);
+        var expected = files(plain);
+        assertThat(expected)
+                .containsOnlyKeys(
+                        objects().keySet().stream().map(key -> key + ".out").toList());
+        assertThat(expected.get("big.txt.out"))
+                .contains("{\"error\":\"line 6000: found no word\"}")
+                .endsWith("AND THE LAST\n");
+        var order = new Random(5);
+        for (int instances : List.of(1, 2, 8)) {
+            var out = directory.resolve("out-" + instances).toString();
+            job.set("--shard-by %s", instances == 2 ? "key" : "size");
+            var indexes =
+                    new ArrayList<>(IntStream.range(0, instances).boxed().toList());
+            Collections.shuffle(indexes, order);
+            for (int index : indexes) {
+                assertThat(run(out, instances, index, JobOption.SPLIT_OBJECTS))
+                        .matches(JobReport::isComplete);
             }
-            var out = directory.resolve("at once").toString();
-            assertThat(atOnce(out, storage, 8)).allMatch(JobReport::isComplete);
-            assertThat(files(out)).isEqualTo(expected);
+            assertThat(files(out)).as(out).isEqualTo(expected);
+            assertThat(run(out, instances, indexes.getFirst(), JobOption.SPLIT_OBJECTS))
+                    .extracting("tally.records")
+                    .isEqualTo(0L);
         }
+        var out = directory.resolve("at once").toString();
+        assertThat(atOnce(out, 8)).allMatch(JobReport::isComplete);
+        assertThat(files(out)).isEqualTo(expected);
     }
 
     @Test
     @Tag("slow")
     void anyNumberOfInstancesWritesTheSameObjectsInS3() throws Exception {
         try (var s3 = S3Server.start();
-                var storage = Impatient.storage(s3.endpoint())) {
+                var remote = Impatient.storage(s3.endpoint())) {
+            storage = remote;
             s3.createBucket("jobs");
             s3.put("jobs", "in/big.txt", objects().get("big.txt"));
             // Each half is copied by S3, each eighth is too short for that.
             s3.put("jobs", "in/large.txt", ("a line that is long ".repeat(15) + "\n").repeat(40_000));
             job.set("--input s3://jobs/in/");
-            assertThat(run("s3://jobs/plain", storage, 1, 0)).matches(JobReport::isComplete);
+            assertThat(run("s3://jobs/plain", 1, 0)).matches(JobReport::isComplete);
             for (int instances : List.of(2, 8)) {
                 var out = "s3://jobs/out-" + instances;
-                assertThat(atOnce(out, storage, instances)).allMatch(JobReport::isComplete);
+                assertThat(atOnce(out, instances)).allMatch(JobReport::isComplete);
                 assertThat(s3.texts("jobs", "out-%d/".formatted(instances))).isEqualTo(s3.texts("jobs", "plain/"));
                 assertThat(s3.contentType("jobs", "out-%d/large.txt.out".formatted(instances)))
                         .isEqualTo("application/jsonlines");
@@ -198,22 +198,20 @@ class SplitObjectsTest {
                 JobOption.ASSEMBLE_WITH,
                 JobOption.MAX_PAYLOAD_IN_MB,
                 JobOption.BAD_RECORDS);
-        try (var storage = new Storage()) {
-            for (var format : List.of("bedrock", "openai")) {
-                job.set("--format %s", format);
-                var plain = directory.resolve(format).toString();
-                assertThat(run(plain, storage, 1, 0)).matches(JobReport::isComplete);
-                assertThat(files(plain).get("a.jsonl.out")).contains("RECORD00000001", "RECORD00002000");
-                var out = directory.resolve(format + "-4").toString();
-                var reports = atOnce(out, storage, 4);
-                assertThat(reports.stream()
-                                .mapToLong(it -> it.tally().records())
-                                .sum())
-                        .isEqualTo(2000);
-                assertThat(reports.stream().mapToLong(it -> it.tally().errors()).sum())
-                        .isEqualTo(5);
-                assertThat(files(out).get("a.jsonl.out")).isEqualTo(files(plain).get("a.jsonl.out"));
-            }
+        for (var format : List.of("bedrock", "openai")) {
+            job.set("--format %s", format);
+            var plain = directory.resolve(format).toString();
+            assertThat(run(plain, 1, 0)).matches(JobReport::isComplete);
+            assertThat(files(plain).get("a.jsonl.out")).contains("RECORD00000001", "RECORD00002000");
+            var out = directory.resolve(format + "-4").toString();
+            var reports = atOnce(out, 4);
+            assertThat(reports.stream()
+                            .mapToLong(it -> it.tally().records())
+                            .sum())
+                    .isEqualTo(2000);
+            assertThat(reports.stream().mapToLong(it -> it.tally().errors()).sum())
+                    .isEqualTo(5);
+            assertThat(files(out).get("a.jsonl.out")).isEqualTo(files(plain).get("a.jsonl.out"));
         }
         assertThat(files(directory.resolve("bedrock-4").toString()))
                 .containsKeys("manifest-0-of-4.json.out", "manifest-3-of-4.json.out");
@@ -230,20 +228,18 @@ class SplitObjectsTest {
         lines.set(190, lines.get(190).replace("slow 1", "poison"));
         job.write("a.txt", String.join("\n", lines));
         var out = directory.resolve("out").toString();
-        try (var storage = new Storage()) {
-            assertThat(run(out, storage, 2, 1, JobOption.SPLIT_OBJECTS).failures())
-                    .singleElement()
-                    .satisfies(failure -> {
-                        assertThat(failure.key()).matches("a\\.txt, bytes \\d+ to \\d+");
-                        assertThat(failure.failure()).startsWith("record 191: ");
-                    });
-            job.write("a.txt", good);
-            assertThat(run(out, storage, 2, 0, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
-            assertThat(files(out)).as("the other half is not there").doesNotContainKey("a.txt.out");
-            assertThat(plan(out, storage, 2, 0)).element(1).asString().endsWith("; 1 have their output");
-            WORDS.asked.clear();
-            assertThat(run(out, storage, 2, 1, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
-        }
+        assertThat(run(out, 2, 1, JobOption.SPLIT_OBJECTS).failures())
+                .singleElement()
+                .satisfies(failure -> {
+                    assertThat(failure.key()).matches("a\\.txt, bytes \\d+ to \\d+");
+                    assertThat(failure.failure()).startsWith("record 191: ");
+                });
+        job.write("a.txt", good);
+        assertThat(run(out, 2, 0, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
+        assertThat(files(out)).as("the other half is not there").doesNotContainKey("a.txt.out");
+        assertThat(plan(out, 2, 0)).element(1).asString().endsWith("; 1 have their output");
+        WORDS.asked.clear();
+        assertThat(run(out, 2, 1, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
         assertThat(WORDS.asked)
                 .as("those that had no answer")
                 .hasSizeLessThan(80)
@@ -256,30 +252,28 @@ class SplitObjectsTest {
     void aJoinThatWasKilledIsDoneByTheNextRun() throws Exception {
         job.write("a.txt", "word\n".repeat(30_000));
         var out = directory.resolve("out");
-        try (var storage = new Storage()) {
-            assertThat(run(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS))
-                    .matches(JobReport::isComplete);
-            var first = part(job(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS));
-            var bytes = Files.readAllBytes(first);
-            assertThat(run(out.toString(), storage, 2, 1, JobOption.SPLIT_OBJECTS))
-                    .matches(JobReport::isComplete);
-            assertThat(first).as("removed when it was joined").doesNotExist();
-            // As a process leaves it that was killed between the output and the removal.
-            Files.createDirectories(first.getParent());
-            Files.write(first, bytes);
-            assertThat(run(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS))
-                    .matches(report -> report.tally().skipped() == 1);
-            assertThat(files(out.toString())).containsEntry("a.txt.out", "WORD\n".repeat(30_000));
-            assertThat(first).as("removed by the next run").doesNotExist();
-            // And between the last part and the output.
-            Files.delete(out.resolve("a.txt.out"));
-            assertThat(run(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS))
-                    .matches(report -> report.tally().succeeded() == 1);
-            Files.copy(first, part(job(out.toString(), storage, 2, 1, JobOption.SPLIT_OBJECTS)));
-            assertThat(run(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS))
-                    .matches(report -> report.tally().skipped() == 1);
-            assertThat(files(out.toString())).containsEntry("a.txt.out", "WORD\n".repeat(30_000));
-        }
+        assertThat(run(out.toString(), 2, 0, JobOption.SPLIT_OBJECTS))
+                .matches(JobReport::isComplete);
+        var first = part(job(out.toString(), 2, 0, JobOption.SPLIT_OBJECTS));
+        var bytes = Files.readAllBytes(first);
+        assertThat(run(out.toString(), 2, 1, JobOption.SPLIT_OBJECTS))
+                .matches(JobReport::isComplete);
+        assertThat(first).as("removed when it was joined").doesNotExist();
+        // As a process leaves it that was killed between the output and the removal.
+        Files.createDirectories(first.getParent());
+        Files.write(first, bytes);
+        assertThat(run(out.toString(), 2, 0, JobOption.SPLIT_OBJECTS))
+                .matches(report -> report.tally().skipped() == 1);
+        assertThat(files(out.toString())).containsEntry("a.txt.out", "WORD\n".repeat(30_000));
+        assertThat(first).as("removed by the next run").doesNotExist();
+        // And between the last part and the output.
+        Files.delete(out.resolve("a.txt.out"));
+        assertThat(run(out.toString(), 2, 0, JobOption.SPLIT_OBJECTS))
+                .matches(report -> report.tally().succeeded() == 1);
+        Files.copy(first, part(job(out.toString(), 2, 1, JobOption.SPLIT_OBJECTS)));
+        assertThat(run(out.toString(), 2, 0, JobOption.SPLIT_OBJECTS))
+                .matches(report -> report.tally().skipped() == 1);
+        assertThat(files(out.toString())).containsEntry("a.txt.out", "WORD\n".repeat(30_000));
     }
 
     @Test
@@ -288,20 +282,18 @@ class SplitObjectsTest {
             job.set("--shard-by %s", by);
             var file = job.write("a.txt", "word\n".repeat(30_000));
             var out = directory.resolve("out-" + by).toString();
-            try (var storage = new Storage()) {
-                assertThat(run(out, storage, 2, 0, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
-                Files.writeString(file, "other\n".repeat(30_000));
-                assertThat(run(out, storage, 2, 1, JobOption.SPLIT_OBJECTS))
-                        .extracting(JobReport::status, JobReport::problem)
-                        .containsExactly(
-                                JobStatus.FAILED,
-                                "the input has changed: found other objects than instance 0, so some may be in nobody's part."
-                                        + " Run instance 0 again");
-                assertThat(files(out)).doesNotContainKey("a.txt.out");
-                assertThat(run(out, storage, 2, 0, JobOption.SPLIT_OBJECTS))
-                        .matches(JobReport::isComplete)
-                        .matches(report -> report.tally().succeeded() == 1);
-            }
+            assertThat(run(out, 2, 0, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
+            Files.writeString(file, "other\n".repeat(30_000));
+            assertThat(run(out, 2, 1, JobOption.SPLIT_OBJECTS))
+                    .extracting(JobReport::status, JobReport::problem)
+                    .containsExactly(
+                            JobStatus.FAILED,
+                            "the input has changed: found other objects than instance 0, so some may be in nobody's part."
+                                    + " Run instance 0 again");
+            assertThat(files(out)).doesNotContainKey("a.txt.out");
+            assertThat(run(out, 2, 0, JobOption.SPLIT_OBJECTS))
+                    .matches(JobReport::isComplete)
+                    .matches(report -> report.tally().succeeded() == 1);
             assertThat(files(out)).isEqualTo(Map.of("a.txt.out", "OTHER\n".repeat(30_000)));
         }
     }
@@ -310,12 +302,10 @@ class SplitObjectsTest {
     void aPlanHasTheRanges() throws Exception {
         job.write("a.txt", "x".repeat(1_000_000));
         job.write("b.txt", "x".repeat(100));
-        try (var storage = new Storage()) {
-            assertThat(plan(directory.resolve("out").toString(), storage, 4, 0))
-                    .hasSize(6)
-                    .anyMatch(line -> line.matches("\\d +2 +0.3.*"))
-                    .endsWith("a.txt: 4 ranges of 0.3 MB");
-        }
+        assertThat(plan(directory.resolve("out").toString(), 4, 0))
+                .hasSize(6)
+                .anyMatch(line -> line.matches("\\d +2 +0.3.*"))
+                .endsWith("a.txt: 4 ranges of 0.3 MB");
     }
 
     private static Path part(TransformJob job) {
@@ -329,16 +319,16 @@ class SplitObjectsTest {
         }
     }
 
-    private List<String> plan(String out, Storage storage, int instances, int index) throws Exception {
-        return JobPlan.of(job(out, storage, instances, index, JobOption.SPLIT_OBJECTS));
+    private List<String> plan(String out, int instances, int index) throws Exception {
+        return JobPlan.of(job(out, instances, index, JobOption.SPLIT_OBJECTS));
     }
 
-    private List<JobReport> atOnce(String out, Storage storage, int instances) throws Exception {
+    private List<JobReport> atOnce(String out, int instances) throws Exception {
         var reports = new ArrayList<JobReport>();
         try (var threads = new TestThreads()) {
             var running = new ArrayList<Future<JobReport>>();
             for (int i = 0; i < instances; i++) {
-                var job = job(out, storage, instances, i, JobOption.SPLIT_OBJECTS);
+                var job = job(out, instances, i, JobOption.SPLIT_OBJECTS);
                 running.add(threads.submit(() -> TestJob.run(job, container.uri("/"))));
             }
             for (var each : running) {
@@ -348,11 +338,11 @@ class SplitObjectsTest {
         return reports;
     }
 
-    private JobReport run(String out, Storage storage, int instances, int index, JobOption... switches) {
-        return TestJob.run(job(out, storage, instances, index, switches), container.uri("/"));
+    private JobReport run(String out, int instances, int index, JobOption... switches) {
+        return TestJob.run(job(out, instances, index, switches), container.uri("/"));
     }
 
-    private TransformJob job(String out, Storage storage, int instances, int index, JobOption... switches) {
+    private TransformJob job(String out, int instances, int index, JobOption... switches) {
         return job.set("--output %s --instance-count %s --instance-index %s", out, instances, index)
                 .read(storage, switches);
     }
