@@ -11,7 +11,7 @@ import io.javalin.config.JavalinConfig;
 import io.javalin.util.JavalinException;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.List;
+import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -55,7 +55,6 @@ public final class HttpServer implements AutoCloseable {
 
     private final Javalin javalin;
     private final Connections connections;
-    private final List<Front> fronts;
 
     /// For the thread that asks.
     private long openedBefore;
@@ -65,7 +64,6 @@ public final class HttpServer implements AutoCloseable {
     /// @throws RuntimeException when the port is taken
     public HttpServer(ServerConfig config, NamedModels models, ServingMetrics metrics, Export tracing) {
         var routes = new Routes(config, models, metrics, tracing);
-        fronts = routes.fronts();
         connections = new Connections(config, metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
         javalin = Javalin.create(settings -> {
             configure(settings, config, routes);
@@ -112,12 +110,16 @@ public final class HttpServer implements AutoCloseable {
 
     /// Refuses what does not wait for its answer.
     public void drain() {
-        fronts.forEach(Front::refuse);
+        draining().forEach(Draining::refuse);
     }
 
     /// How long what waits for objects may take to close.
     public Duration mostToClose() {
-        return fronts.stream().map(Front::mostToStop).reduce(Duration.ZERO, Duration::plus);
+        return draining().stream().map(Draining::mostToStop).reduce(Duration.ZERO, Duration::plus);
+    }
+
+    private Collection<Draining> draining() {
+        return javalin.jettyServer().server().getBeans(Draining.class);
     }
 
     /// Waits for responses that are being written, then closes the listener and every connection. A
@@ -159,13 +161,7 @@ public final class HttpServer implements AutoCloseable {
         settings.router.ignoreTrailingSlashes = false;
         settings.router.javaLangErrorHandler(routes::fatal);
         settings.jetty.threadPool = threads();
-        Handler.Wrapper requests =
-                new OpenRequests(HttpConfig.tls(config).isPresent(), connections, routes.healthPaths());
-        var last = requests;
-        for (var front : fronts) {
-            last.setHandler(front);
-            last = front;
-        }
+        var requests = new OpenRequests(HttpConfig.tls(config).isPresent(), connections, routes.healthPaths());
         settings.jetty.modifyServer(server -> configure(server, requests, new MalformedRequests(routes::errors)));
         settings.jetty.modifyHttpConfiguration(HttpServer::configure);
         // Jetty would redirect a request without a path.

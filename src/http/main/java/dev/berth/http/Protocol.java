@@ -11,8 +11,8 @@ import java.util.Optional;
 ///
 /// [Routes] finds all that there are by `ServiceLoader`: a provider is a line in
 /// `META-INF/services/dev.berth.http.Protocol`. Each is made once for all servers of the process,
-/// and so has no state; what a server has of it is made by [Route#handler()], [#configure] and
-/// [#front]. All but handlers run on the thread that starts a server. What they throw ends the
+/// and so has no state; what a server has of it is made by [Route#handler()] and [#configure]. All but handlers run on
+/// the thread that starts a server. What they throw ends the
 /// start.
 ///
 /// The smallest one has [#routes()] alone.
@@ -77,11 +77,6 @@ public interface Protocol {
         return Optional.empty();
     }
 
-    /// Adds what is no route, such as sockets.
+    /// Adds what is no route, such as sockets, or what stands in front of all routes.
     default void configure(JavalinConfig javalin, ServerParts parts) {}
-
-    /// What stands in front of all routes.
-    default Optional<Front> front(ServerParts parts) {
-        return Optional.empty();
-    }
 }

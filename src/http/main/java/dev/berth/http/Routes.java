@@ -94,11 +94,6 @@ public final class Routes {
         return ALL.stream().filter(protocol -> protocol.isOn(config));
     }
 
-    /// What stands in front of the routes, outermost first.
-    List<Front> fronts() {
-        return on.stream().flatMap(protocol -> protocol.front(parts).stream()).toList();
-    }
-
     public void register(JavalinConfig javalin) {
         var routes = javalin.routes;
         var log = parts.log();

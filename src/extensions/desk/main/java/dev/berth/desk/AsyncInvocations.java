@@ -2,6 +2,7 @@ package dev.berth.desk;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
+import dev.berth.http.Draining;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
@@ -31,6 +32,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import org.eclipse.jetty.util.component.AbstractLifeCycle;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,12 +41,12 @@ import org.slf4j.LoggerFactory;
 /// that is the body of the container's error where it has answered with one.
 ///
 /// An invocation is sent to the container once. Used by any threads.
-public final class AsyncInvocations implements AutoCloseable {
+final class AsyncInvocations extends AbstractLifeCycle implements Draining {
 
     private static final Logger log = LoggerFactory.getLogger(AsyncInvocations.class);
 
     /// For what the container has answered to be written when the server stops.
-    public static final Duration LAST_OBJECTS = Duration.ofSeconds(5);
+    private static final Duration LAST_OBJECTS = Duration.ofSeconds(5);
 
     private static final Duration IDLE = Duration.ofSeconds(10);
 
@@ -58,7 +60,7 @@ public final class AsyncInvocations implements AutoCloseable {
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     /// What a client is told.
-    public record Accepted(String inferenceId, String output, String failure) {}
+    record Accepted(String inferenceId, String output, String failure) {}
 
     /// @param answers a directory or `s3://bucket/prefix`
     private AsyncInvocations(ServerConfig config, String answers) {
@@ -81,7 +83,7 @@ public final class AsyncInvocations implements AutoCloseable {
     }
 
     /// Empty where no place for answers is set.
-    public static Optional<AsyncInvocations> of(ServerConfig config) {
+    static Optional<AsyncInvocations> of(ServerConfig config) {
         return config.find(DeskConfig.OUTPUT).map(answers -> new AsyncInvocations(config, answers));
     }
 
@@ -91,14 +93,14 @@ public final class AsyncInvocations implements AutoCloseable {
     /// @param header the value of a request's header; null where it has none
     /// @param body empty: the payload is in an object
     /// @throws dev.berth.error.ServingException where something asked is wrong, or there is no room
-    public Accepted accept(URI container, UnaryOperator<String> header, byte[] body) {
+    Accepted accept(URI container, UnaryOperator<String> header, byte[] body) {
         // Ids may repeat and have any character, so they name no objects.
         var unique = UUID.randomUUID().toString();
         var asked = AsyncRequest.of(header, body, unique);
-        var input = asked.input().map(text -> asked("InputLocation", () -> input(text)));
+        var input = asked.input().map(text -> checked(ErrorType.BAD_INPUT, "InputLocation", () -> input(text)));
         var failure = own(failures.resolve(unique + "-error.out"));
         var answer = asked.name()
-                .map(name -> asked("S3OutputPathExtension and Filename", () -> answer(name)))
+                .map(name -> checked(ErrorType.BAD_INPUT, "S3OutputPathExtension and Filename", () -> answer(name)))
                 .orElseGet(() -> own(answers.resolve(unique + ".out")));
         var invocation = new Invocation(this, container, asked, input, answer, failure);
         try {
@@ -171,10 +173,6 @@ public final class AsyncInvocations implements AutoCloseable {
         return checked(ErrorType.NOT_READY, "nothing can be accepted now", () -> writable(object));
     }
 
-    private static Location asked(String field, Supplier<Location> location) {
-        return checked(ErrorType.BAD_INPUT, field, location);
-    }
-
     private static Location checked(ErrorType failure, String what, Supplier<Location> location) {
         try {
             return location.get();
@@ -184,7 +182,8 @@ public final class AsyncInvocations implements AutoCloseable {
     }
 
     /// Takes no more, and says of what waits that it has failed. What the container is asked goes on.
-    public void stop() {
+    @Override
+    public void refuse() {
         queue.shutdown();
         var waiting = new ArrayList<Runnable>();
         queue.getQueue().drainTo(waiting);
@@ -192,11 +191,16 @@ public final class AsyncInvocations implements AutoCloseable {
                 () -> ((Invocation) invocation).fail("the server stopped before its turn; send it again")));
     }
 
+    @Override
+    public Duration mostToStop() {
+        return LAST_OBJECTS;
+    }
+
     /// Waits for the objects of what was answered or has failed. The container must have answered
     /// all, or never will.
     @Override
-    public void close() throws InterruptedException {
-        stop();
+    protected void doStop() throws InterruptedException {
+        refuse();
         if (!queue.awaitTermination(LAST_OBJECTS.toMillis(), TimeUnit.MILLISECONDS)) {
             // What is interrupted says that it has failed.
             calls.shutdownNow();

@@ -2,12 +2,11 @@ package dev.berth.desk;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.config.ServingConfig;
-import dev.berth.http.Front;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.http.ServerParts;
+import io.javalin.config.JavalinConfig;
 import java.util.List;
-import java.util.Optional;
 
 /// What a platform has in front of a container, for a server at a desk.
 public final class Desk implements Protocol {
@@ -23,9 +22,13 @@ public final class Desk implements Protocol {
     }
 
     @Override
-    public Optional<Front> front(ServerParts parts) {
+    public void configure(JavalinConfig javalin, ServerParts parts) {
         var config = parts.config();
-        return Optional.of(new RuntimeApi(
-                parts.models().hasMany(), config.get(ServingConfig.TIMEOUT), AsyncInvocations.of(config)));
+        var async = AsyncInvocations.of(config);
+        javalin.jetty.modifyServer(server -> {
+            async.ifPresent(server::addBean);
+            server.getTail()
+                    .setHandler(new RuntimeApi(parts.models().hasMany(), config.get(ServingConfig.TIMEOUT), async));
+        });
     }
 }

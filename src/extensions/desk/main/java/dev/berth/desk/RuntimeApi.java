@@ -4,7 +4,6 @@ import dev.berth.config.HttpConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.http.CallerText;
-import dev.berth.http.Front;
 import dev.berth.http.Headers;
 import dev.berth.http.StreamedBody;
 import dev.berth.http.body.RequestBody;
@@ -26,6 +25,7 @@ import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.BufferUtil;
@@ -43,10 +43,10 @@ import software.amazon.eventstream.Message;
 /// request's thread.
 ///
 /// Sources: the API's model `sagemaker-runtime`, version 2017-05-13; AWS's guide.
-final class RuntimeApi extends Front {
+final class RuntimeApi extends Handler.Wrapper {
 
     private static final Pattern PATH = Pattern.compile(
-            "/endpoints/([^/]+)/(?:(invocations)|(invocations-response-stream)|openai(/v1/.+)|(async-invocations))");
+            "/endpoints/(?<endpoint>[^/]+)/(?:(?<call>(?:async-)?invocations|invocations-response-stream)|openai(?<openai>/v1/.+))");
 
     private static final String PREFIX = "X-Amzn-SageMaker-";
     private static final String TARGET_MODEL = PREFIX + "Target-Model";
@@ -80,40 +80,25 @@ final class RuntimeApi extends Front {
     }
 
     @Override
-    public void refuse() {
-        async.ifPresent(AsyncInvocations::stop);
-    }
-
-    @Override
-    public Duration mostToStop() {
-        return async.isPresent() ? AsyncInvocations.LAST_OBJECTS : Duration.ZERO;
-    }
-
-    @Override
-    protected void doStop() throws Exception {
-        super.doStop();
-        if (async.isPresent()) {
-            async.get().close();
-        }
-    }
-
-    @Override
     public boolean handle(Request request, Response response, Callback callback) throws Exception {
         var path = PATH.matcher(request.getHttpURI().getCanonicalPath());
         if (!path.matches() || !request.getMethod().equals("POST")) {
             return super.handle(request, response, callback);
         }
+        var endpoint = path.group("endpoint");
+        var call = path.group("call");
+        boolean isAsync = "async-invocations".equals(call);
         var deadline = Deadline.in(timeout, System::nanoTime);
         var upload = new Upload(request, response);
         upload.expect(deadline, Long.MAX_VALUE);
         try {
-            long most = path.group(5) == null ? MOST_BYTES : MOST_INLINE_BYTES;
+            long most = isAsync ? MOST_INLINE_BYTES : MOST_BYTES;
             if (request.getLength() > most) {
                 throw tooLong(request.getLength(), most);
             }
-            requireChoices(request.getHeaders(), path.group(1), hasMany && path.group(4) == null);
-            if (path.group(5) != null) {
-                accept(request, path.group(1), upload, deadline, response, callback);
+            requireChoices(request.getHeaders(), endpoint, hasMany && call != null);
+            if (isAsync) {
+                accept(request, endpoint, upload, deadline, response, callback);
                 return true;
             }
         } catch (ServingException e) {
@@ -121,9 +106,8 @@ final class RuntimeApi extends Front {
             refuse(response, e, callback);
             return true;
         }
-        var target = path.group(4) == null ? container(request, path.group(1)) : path.group(4);
-        var passed = passed(request, target);
-        if (path.group(3) == null) {
+        var passed = passed(request, call == null ? path.group("openai") : container(request, endpoint));
+        if (!"invocations-response-stream".equals(call)) {
             return super.handle(passed, new Plain(passed, response), callback);
         }
         var events = new Events(passed, response);
