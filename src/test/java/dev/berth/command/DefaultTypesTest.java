@@ -12,7 +12,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// Artifacts of `trace.py` where answers are no JSON unless somebody asks for it. Their samples are
@@ -22,18 +21,9 @@ class DefaultTypesTest {
     private static final String DEFAULT = "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT";
     private static final Path TASKS = Path.of("src/test/resources/tasks");
 
-    static List<Path> tasks() throws IOException {
+    private static List<Path> tasks() throws IOException {
         try (var tasks = Files.list(TASKS)) {
             return tasks.sorted().toList();
-        }
-    }
-
-    @ParameterizedTest
-    @MethodSource("tasks")
-    @Tag("slow")
-    void everyTaskIsServedWhereTheDefaultIsCsv(Path artifact) throws Exception {
-        try (var server = TestServer.artifact(artifact).set(DEFAULT, "text/csv").start()) {
-            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
         }
     }
 

@@ -8,7 +8,6 @@ import dev.berth.testing.TestCertificate;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -37,37 +36,20 @@ class SettingsOfExtensionsTest {
                         "runtime-api = true (default)",
                         "client-paths = true (default)",
                         "grpc-port = not set (default)");
-        var environment = new HashMap<>(Map.of(
+        var environment = Map.of(
                 "BERTH_PAGE", "false",
-                "BERTH_RUNTIME_API", "false",
-                "BERTH_CLIENT_PATHS", "false",
                 "BERTH_GRPC_PORT", "9000",
                 "AIP_PREDICT_ROUTE", "/predict",
-                "BERTH_METRICS_FORMAT", "emf",
-                "BERTH_METRICS_INTERVAL_SECONDS", "10",
-                "BERTH_METRICS_DIMENSIONS", "EndpointName=demo, VariantName=AllTraffic"));
-        environment.putAll(Map.of(
+                "BERTH_METRICS_DIMENSIONS", "EndpointName=demo, VariantName=AllTraffic",
                 "BERTH_ASYNC_OUTPUT", "s3://bucket/out",
-                "BERTH_ASYNC_FAILURES", "failures",
-                "BERTH_ASYNC_INPUT", "src",
-                "BERTH_ASYNC_CONCURRENCY", "2",
-                "BERTH_ASYNC_QUEUE", "7",
-                "AWS_ENDPOINT_URL_S3", "http://localhost:9000"));
+                "AWS_ENDPOINT_URL_S3", "http://localhost:9000");
         assertThat(shown(environment, Map.of()))
                 .contains(
                         "page = false (BERTH_PAGE)",
-                        "runtime-api = false (BERTH_RUNTIME_API)",
-                        "client-paths = false (BERTH_CLIENT_PATHS)",
                         "predict-route = /predict (AIP_PREDICT_ROUTE)",
                         "grpc-port = 9000 (BERTH_GRPC_PORT)",
-                        "metrics-format = emf (BERTH_METRICS_FORMAT)",
-                        "metrics-interval-seconds = 10 s (BERTH_METRICS_INTERVAL_SECONDS)",
                         "metrics-dimensions = EndpointName=demo,VariantName=AllTraffic (BERTH_METRICS_DIMENSIONS)",
                         "async-output = s3://bucket/out (BERTH_ASYNC_OUTPUT)",
-                        "async-failures = failures (BERTH_ASYNC_FAILURES)",
-                        "async-input = src (BERTH_ASYNC_INPUT)",
-                        "async-concurrency = 2 (BERTH_ASYNC_CONCURRENCY)",
-                        "async-queue = 7 (BERTH_ASYNC_QUEUE)",
                         "s3-endpoint = http://localhost:9000 (AWS_ENDPOINT_URL_S3)");
     }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.artifact.ArtifactBuilds;
-import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Target;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
@@ -75,11 +74,6 @@ class BuildsTest {
         assertThat(builds.of(Target.INF1)).isEmpty();
     }
 
-    @Test
-    void anArtifactWithAListOfFilesHasNoBuilds() {
-        assertThat(ArtifactBuilds.read(TestServer.SAMPLE_ARTIFACT)).isEmpty();
-    }
-
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -94,9 +88,6 @@ class BuildsTest {
             })
     void whatIsWrongIsNamed(String files, String problem) throws Exception {
         describe(files);
-        assertThatThrownBy(() -> ArtifactBuilds.read(directory))
-                .isInstanceOf(ModelArtifactException.class)
-                .hasMessageContaining(problem);
         assertThatThrownBy(this::start).isInstanceOf(StartException.class).hasMessageContaining(problem);
     }
 

@@ -38,8 +38,7 @@ class FirstSampleTest {
           return records;
         }
         """).file("sample.txt", "one\ntwo");
-        try (var server =
-                artifact.server().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
+        try (var server = artifact.server().start("SAGEMAKER_MODEL_SERVER_WORKERS=2")) {
             assertThat(HookProbe.NOTES)
                     .containsExactly(
                             "modelFn",
@@ -58,8 +57,7 @@ class FirstSampleTest {
         @Override public Object modelFn(ModelContext context) { return null; }
         @Override public List<String> predictFn(List<String> records, Object model) { HookProbe.note("asked"); return records; }
         """).file("sample.txt", "one");
-        try (var _ =
-                artifact.server().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
+        try (var _ = artifact.server().start("SAGEMAKER_MODEL_SERVER_WORKERS=2")) {
             assertThat(HookProbe.NOTES).containsExactly("asked");
         }
     }

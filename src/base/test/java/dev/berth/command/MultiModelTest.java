@@ -163,7 +163,7 @@ class MultiModelTest {
     @Test
     @Tag("slow")
     void aLoadThatTakesTooLongIs504AndKeepsItsNameUntilItEnds() throws Exception {
-        try (var server = one().set("BERTH_LOAD_TIMEOUT_SECONDS", "3").start();
+        try (var server = one().start("BERTH_LOAD_TIMEOUT_SECONDS=3");
                 var log = new CapturedLog()) {
             var slow = artifact("slow", SPINNING_LOAD);
             assertStatus(server.load("slow", slow), 504, "model \\\"slow\\\" was not loaded within 3 s");
@@ -233,7 +233,7 @@ class MultiModelTest {
     @Test
     @Tag("slow")
     void aStopDuringALoadRefusesTheLoadAndDrainsAllModels() throws Exception {
-        var server = one().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start();
+        var server = one().start("SAGEMAKER_MODEL_SERVER_WORKERS=2");
         assertOk(server.load("a", artifact("a", SPINNING_PREDICTION)));
         assertOk(server.load("b", artifact("b", SPINNING_PREDICTION)));
         var answers = List.of(server.askAsync("a", "a"), server.askAsync("b", "b"));

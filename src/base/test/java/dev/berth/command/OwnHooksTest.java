@@ -62,10 +62,7 @@ class OwnHooksTest {
           @Override public void close() { HookProbe.note("closed"); }
         }
         """);
-        try (var server = artifact.server()
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("BERTH_MAX_BATCH_SIZE", "4")
-                .start()) {
+        try (var server = artifact.server().start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_MAX_BATCH_SIZE=4")) {
             var response = server.invoke("1,2", "Content-Type", "text/csv", "Accept", "text/plain");
             assertThat(response.body()).isEqualTo("<[0.5, 1.0]>");
             assertThat(response.headers().firstValue("Content-Type"))
@@ -98,9 +95,7 @@ class OwnHooksTest {
             }
             """);
         try (var log = new CapturedLog();
-                var server = artifact.server()
-                        .set("SAGEMAKER_PROGRAM", "com/acme/Own.java")
-                        .start()) {
+                var server = artifact.server().start("SAGEMAKER_PROGRAM=com/acme/Own.java")) {
             assertThat(server.invoke("a").body()).isEqualTo("own");
             assertThat(log.text()).contains("hooks: com.acme.Own of code/com/acme/Own.java");
         }
@@ -215,9 +210,7 @@ class OwnHooksTest {
     void aProgramWithoutCodeIsAWarning(String program) throws Exception {
         new CodeArtifact(directory).withSample();
         try (var log = new CapturedLog();
-                var server = TestServer.artifact(directory)
-                        .set("SAGEMAKER_PROGRAM", program)
-                        .start()) {
+                var server = TestServer.artifact(directory).start("SAGEMAKER_PROGRAM=" + program)) {
             assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}")
                             .body())
                     .contains("Bob");
@@ -238,8 +231,7 @@ class OwnHooksTest {
             }
             """);
         var good = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}\n";
-        try (var server =
-                TestServer.artifact(directory).set("BERTH_BAD_RECORDS", "keep").start()) {
+        try (var server = TestServer.artifact(directory).start("BERTH_BAD_RECORDS=keep")) {
             assertThat(server.invoke(good + good, "Content-Type", "application/jsonlines")
                             .body())
                     .isEqualTo("2 answers");
@@ -279,9 +271,7 @@ class OwnHooksTest {
                     .contains("Bob");
             assertThat(log.text()).contains("code/ has hooks in Python, which are not run");
         }
-        try (var server = TestServer.artifact(directory)
-                .set("SAGEMAKER_PROGRAM", "inference.py")
-                .startWithoutWaiting()) {
+        try (var server = TestServer.artifact(directory).startWithoutWaiting("SAGEMAKER_PROGRAM=inference.py")) {
             assertThatThrownBy(() -> server.server().awaitReady())
                     .isInstanceOf(StartException.class)
                     .hasMessageContaining(

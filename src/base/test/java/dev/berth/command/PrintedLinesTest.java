@@ -16,6 +16,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 import org.slf4j.event.Level;
 
+/// How prints become lines. `ServeTest` has those of hooks, with their level and the ids of the request.
 class PrintedLinesTest {
 
     private final ByteArrayOutputStream fallback = new ByteArrayOutputStream();
@@ -25,27 +26,6 @@ class PrintedLinesTest {
     @BeforeEach
     void clearTheContext() {
         MDC.clear();
-    }
-
-    @Test
-    void eachLineIsAnEventWithTheIdsOfItsThread() {
-        try (var captured = new CapturedLog();
-                var _ = MDC.putCloseable("request_id", "abc")) {
-            out.print("one ");
-            out.printf("%s %d%n", "説明 {}", 2);
-            out.println("\r");
-            out.append("  three\n").write('4');
-            out.println();
-            assertThat(captured.events())
-                    .extracting(ILoggingEvent::getFormattedMessage)
-                    .containsExactly("one 説明 {} 2", "  three", "4");
-            assertThat(captured.events()).allSatisfy(event -> {
-                assertThat(event.getLoggerName()).isEqualTo("stdout");
-                assertThat(event.getLevel()).isEqualTo(ch.qos.logback.classic.Level.INFO);
-                assertThat(event.getMDCPropertyMap()).containsEntry("request_id", "abc");
-            });
-            assertThat(MDC.get("request_id")).isEqualTo("abc");
-        }
     }
 
     @Test

@@ -114,9 +114,7 @@ class ServerTest {
     void aStoppingServerAnswersWhatItHasTakenAndRefusesTheRest() throws Exception {
         var gate = new Gate(1);
         var server = TestServer.with(new GatedHandler(gate))
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("BERTH_DRAIN_SECONDS", PATIENT)
-                .start();
+                .start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_DRAIN_SECONDS=" + PATIENT);
         var running = server.invokeAsync("running");
         gate.awaitArrival();
         var waiting = server.invokeAsync("waiting");
@@ -149,7 +147,7 @@ class ServerTest {
                 return List.of("x".repeat(100_000_000));
             }
         };
-        var server = TestServer.with(handler).set("BERTH_DRAIN_SECONDS", "1").start();
+        var server = TestServer.with(handler).start("BERTH_DRAIN_SECONDS=1");
         try (var log = new CapturedLog();
                 var client = new RawConnection(server.port())) {
             client.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
@@ -182,8 +180,7 @@ class ServerTest {
                 return records;
             }
         };
-        var server =
-                TestServer.with(handler).set("BERTH_DRAIN_SECONDS", PATIENT).start();
+        var server = TestServer.with(handler).start("BERTH_DRAIN_SECONDS=" + PATIENT);
         try (var upload = new RawConnection(server.port())) {
             upload.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nsl");
             var decoding = server.invokeAsync("decoding");

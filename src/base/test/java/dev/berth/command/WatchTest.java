@@ -31,8 +31,7 @@ class WatchTest {
 
     @Test
     void hooksOfOnesOwnTakeThePlaceOfTheArtifactThatIsWatched() throws Exception {
-        try (var server =
-                TestServer.with(new TextHandler()).set("BERTH_WATCH", "true").start()) {
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_WATCH=true")) {
             assertThat(server.invoke("x").body()).isEqualTo("X");
         }
     }

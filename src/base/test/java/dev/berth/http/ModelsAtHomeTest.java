@@ -114,8 +114,7 @@ class ModelsAtHomeTest {
     @Tag("slow")
     void aRequestWhoseTimeIsOverIsRejectedAndTheLoadGoesOn() throws Exception {
         text("slow", SPINNING_LOAD);
-        try (var server =
-                lazy().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2").start()) {
+        try (var server = lazy().start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=2")) {
             var late = server.ask("slow", "a");
             assertStatus(late, 503, "model \\\"slow\\\" is being loaded still; that goes on, ask again");
             assertThat(late.headers().firstValue("Retry-After")).contains("1");
@@ -130,7 +129,7 @@ class ModelsAtHomeTest {
     @Tag("slow")
     void aLoadThatTakesTooLongIsGivenUp() throws Exception {
         text("slow", SPINNING_LOAD);
-        try (var server = lazy().set("BERTH_LOAD_TIMEOUT_SECONDS", "2").start()) {
+        try (var server = lazy().start("BERTH_LOAD_TIMEOUT_SECONDS=2")) {
             assertStatus(server.ask("slow", "a"), 503, "model \\\"slow\\\" was not loaded within 2 s");
             assertStatus(server.ask("slow", "a"), 503, "is being loaded, although its time is over");
             HookProbe.endSpinning();
@@ -221,7 +220,7 @@ class ModelsAtHomeTest {
         for (var name : List.of("a", "b", "c")) {
             sized(name, "");
         }
-        try (var server = lazy().set("BERTH_MODELS_MEMORY", "130").start();
+        try (var server = lazy().start("BERTH_MODELS_MEMORY=130");
                 var log = new CapturedLog()) {
             for (var name : List.of("a", "b", "a", "c")) {
                 assertThat(server.ask(name, "x").body()).isEqualTo("X");
@@ -238,7 +237,7 @@ class ModelsAtHomeTest {
     void aModelThatAnswersNeverMakesWay() throws Exception {
         sized("busy", SPINNING_PREDICTION);
         sized("other", "");
-        try (var server = lazy().set("BERTH_MODELS_MEMORY", "80").start()) {
+        try (var server = lazy().start("BERTH_MODELS_MEMORY=80")) {
             var running = server.askAsync("busy", "a");
             awaitNotes("predictFn");
             assertStatus(
@@ -263,7 +262,7 @@ class ModelsAtHomeTest {
         sized("large", "");
         text("small", "");
         try (var log = new CapturedLog();
-                var server = lazy().set("BERTH_MODELS_MEMORY", "10").start()) {
+                var server = lazy().start("BERTH_MODELS_MEMORY=10")) {
             assertThat(server.ask("small", "a").body()).isEqualTo("A");
             assertStatus(
                     server.ask("large", "a"), 507, "found 10 MB free of 10 MB (models-memory), raise --models-memory");
@@ -281,7 +280,7 @@ class ModelsAtHomeTest {
         for (var name : List.of("a", "b", "c", "d")) {
             sized(name, "");
         }
-        try (var server = lazy().set("BERTH_MODELS_MEMORY", "130").start()) {
+        try (var server = lazy().start("BERTH_MODELS_MEMORY=130")) {
             for (int i = 0; i < 10; i++) {
                 var answers = List.of("a", "b", "c", "d").stream()
                         .map(name -> server.askAsync(name, name))
@@ -322,7 +321,7 @@ class ModelsAtHomeTest {
     @Tag("slow")
     void aNewVersionIsServedWithoutARestartAndRequestsEndOnTheOldOne() throws Exception {
         text("m", SPINNING_PREDICTION);
-        try (var server = lazy().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start();
+        try (var server = lazy().start("SAGEMAKER_MODEL_SERVER_WORKERS=2");
                 var log = new CapturedLog()) {
             var running = server.askAsync("m", "a");
             awaitNotes("predictFn");

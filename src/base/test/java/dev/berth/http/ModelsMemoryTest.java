@@ -38,8 +38,7 @@ class ModelsMemoryTest {
     @Tag("MME-13")
     @EnabledOnOs(OS.LINUX)
     void theSampleMayBeLoadedAndUnloadedForEver() throws Exception {
-        try (var server =
-                TestServer.ofModels().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
+        try (var server = TestServer.ofModels().start("SAGEMAKER_MODEL_SERVER_WORKERS=2")) {
             var resident = new long[LOADS];
             var used = new long[LOADS];
             int threads = 0;

@@ -43,20 +43,12 @@ class ModelsTest {
     @BeforeAll
     static void start() throws Exception {
         text = CodeArtifact.compiled(directory).directory();
-        server =
-                TestServer.ofModels().set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start();
+        server = TestServer.ofModels().start("SAGEMAKER_MODEL_SERVER_WORKERS=1");
     }
 
     @AfterAll
     static void stop() throws Exception {
         server.close();
-    }
-
-    @Test
-    @Tag("PING-08")
-    void theServerIsHealthyWithoutAModel() throws Exception {
-        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-        assertThat(server.get("/models").body()).isEqualTo("{\"models\":[]}");
     }
 
     @Test
@@ -108,8 +100,7 @@ class ModelsTest {
     @Tag("MME-11")
     void anAnswerIsTheOneOfAServerWithOneModel() throws Exception {
         server.load("same", TestServer.SAMPLE_ARTIFACT);
-        try (var one =
-                TestServer.sample().set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
+        try (var one = TestServer.sample().start("SAGEMAKER_MODEL_SERVER_WORKERS=1")) {
             assertSame(server.ask("same", QUESTION), one.invoke(QUESTION), 200);
             var lines = new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
             assertSame(server.ask("same", QUESTION, lines), one.invoke(QUESTION, lines), 200);

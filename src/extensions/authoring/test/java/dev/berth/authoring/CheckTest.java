@@ -91,17 +91,15 @@ class CheckTest {
 
     @Test
     void theBatchesThatTheServerFormsAreMeasuredAndNoOthers() {
-        assertThat(Check.batches(new BatchLimits(1, Integer.MAX_VALUE, Duration.ZERO, 1, Duration.ZERO), 28))
-                .isEmpty();
-        assertThat(Check.batches(new BatchLimits(6, Integer.MAX_VALUE, Duration.ZERO, 1, Duration.ZERO), 28))
-                .containsExactly(2, 4, 6);
-        assertThat(Check.batches(new BatchLimits(32, 16_384, Duration.ZERO, 1, Duration.ZERO), 28))
-                .containsExactly(2, 4, 8, 16, 32);
-        assertThat(Check.batches(new BatchLimits(32, 100, Duration.ZERO, 1, Duration.ZERO), 28))
-                .containsExactly(2, 3);
-        assertThat(Check.batches(
-                        new BatchLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Duration.ZERO, 1, Duration.ZERO), 1))
-                .endsWith(512, 1024);
+        assertThat(batches(1, Integer.MAX_VALUE, 28)).isEmpty();
+        assertThat(batches(6, Integer.MAX_VALUE, 28)).containsExactly(2, 4, 6);
+        assertThat(batches(32, 16_384, 28)).containsExactly(2, 4, 8, 16, 32);
+        assertThat(batches(32, 100, 28)).containsExactly(2, 3);
+        assertThat(batches(Integer.MAX_VALUE, Integer.MAX_VALUE, 1)).endsWith(512, 1024);
+    }
+
+    private static List<Integer> batches(int most, int tokens, int length) {
+        return Check.batches(new BatchLimits(most, tokens, Duration.ZERO, 1, Duration.ZERO), length);
     }
 
     @Test
@@ -225,11 +223,6 @@ class CheckTest {
         assertThat(Check.run(config(directory, Map.of())))
                 .contains("artifact    " + directory, "builds      cpu, gpu; this is cpu")
                 .anyMatch(line -> line.startsWith("sample      {\"answer\":\"Warsaw\""));
-        Files.writeString(directory.resolve("model.json"), "{\"format\": 1, \"files\": {\"gpu\": \"gpu\"}}");
-        assertThat(problems(Map.of()))
-                .singleElement()
-                .asString()
-                .contains("has builds for gpu, and this server uses cpu");
     }
 
     @Test

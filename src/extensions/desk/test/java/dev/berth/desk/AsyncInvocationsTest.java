@@ -75,9 +75,7 @@ class AsyncInvocationsTest {
     @BeforeAll
     static void start() throws Exception {
         server = TestServer.with(new EchoingHandler())
-                .set("BERTH_ASYNC_OUTPUT", shared.resolve("out").toString())
-                .set("BERTH_ASYNC_INPUT", shared.toString())
-                .start();
+                .start("BERTH_ASYNC_OUTPUT=" + shared.resolve("out"), "BERTH_ASYNC_INPUT=" + shared);
         client = server.runtimeClient();
     }
 
@@ -132,10 +130,10 @@ class AsyncInvocationsTest {
         var out = Files.createDirectories(directory.resolve("wyjście"));
         try (var s3 = S3Server.start().createBucket("bucket");
                 var server = TestServer.with(new EchoingHandler())
-                        .set("BERTH_ASYNC_OUTPUT", out.toString())
-                        .set("BERTH_ASYNC_INPUT", shared.toString())
-                        .set("AWS_ENDPOINT_URL_S3", s3.endpoint().toString())
-                        .start()) {
+                        .start(
+                                "BERTH_ASYNC_OUTPUT=" + out,
+                                "BERTH_ASYNC_INPUT=" + shared,
+                                "AWS_ENDPOINT_URL_S3=" + s3.endpoint())) {
             s3.put("bucket", "in/zażółć é.csv", "a");
             for (var input : List.of(shared + "/zażółć 日本.txt", "s3://bucket/in/zażółć é.csv")) {
                 var answer = raw(server, "InputLocation: " + input);
@@ -275,9 +273,7 @@ class AsyncInvocationsTest {
     @Test
     void anAnswerWhoseNameIsTakenMeanwhileIsAFailure() throws Exception {
         var gate = new Gate(1);
-        try (var server = TestServer.with(new GatedHandler(gate))
-                        .set("BERTH_ASYNC_OUTPUT", directory.toString())
-                        .start();
+        try (var server = TestServer.with(new GatedHandler(gate)).start("BERTH_ASYNC_OUTPUT=" + directory);
                 var client = server.runtimeClient()) {
             var first = ask(client, named("", "name"));
             var second = ask(client, named("name", "a.txt"));
@@ -291,9 +287,7 @@ class AsyncInvocationsTest {
     void whereNothingCanBeWrittenNothingIsAccepted() throws Exception {
         var place = Files.createFile(directory.resolve("file"));
         try (var server = TestServer.with(new TextHandler())
-                        .set("BERTH_ASYNC_OUTPUT", directory.resolve("out").toString())
-                        .set("BERTH_ASYNC_FAILURES", place.toString())
-                        .start();
+                        .start("BERTH_ASYNC_OUTPUT=" + directory.resolve("out"), "BERTH_ASYNC_FAILURES=" + place);
                 var client = server.runtimeClient()) {
             assertThatThrownBy(() -> ask(client, named("", "a.txt")))
                     .isInstanceOf(ServiceUnavailableException.class)
@@ -309,9 +303,7 @@ class AsyncInvocationsTest {
     @Test
     void onePlaceMayHoldAnswersAndFailures() throws Exception {
         try (var server = TestServer.with(new EchoingHandler())
-                        .set("BERTH_ASYNC_OUTPUT", directory.toString())
-                        .set("BERTH_ASYNC_FAILURES", directory + "/")
-                        .start();
+                        .start("BERTH_ASYNC_OUTPUT=" + directory, "BERTH_ASYNC_FAILURES=" + directory + "/");
                 var client = server.runtimeClient()) {
             assertThat(written(ask(client, named("", "a.txt")).outputLocation()))
                     .startsWith("[A]");
@@ -335,10 +327,10 @@ class AsyncInvocationsTest {
     void objectsMayBeInS3() throws Exception {
         try (var s3 = S3Server.start().createBucket("bucket");
                 var server = TestServer.with(new EchoingHandler())
-                        .set("BERTH_ASYNC_OUTPUT", "s3://bucket/out/")
-                        .set("BERTH_ASYNC_FAILURES", "s3://bucket/failed")
-                        .set("AWS_ENDPOINT_URL_S3", s3.endpoint().toString())
-                        .start();
+                        .start(
+                                "BERTH_ASYNC_OUTPUT=s3://bucket/out/",
+                                "BERTH_ASYNC_FAILURES=s3://bucket/failed",
+                                "AWS_ENDPOINT_URL_S3=" + s3.endpoint());
                 var client = server.runtimeClient()) {
             s3.put("bucket", "in/a.txt", "a");
             assertThatThrownBy(() -> ask(client, request -> request.inputLocation("/etc/passwd")))
@@ -365,9 +357,7 @@ class AsyncInvocationsTest {
         var prefix = "p".repeat(600);
         try (var s3 = S3Server.start().createBucket("bucket");
                 var server = TestServer.with(new EchoingHandler())
-                        .set("BERTH_ASYNC_OUTPUT", "s3://bucket/" + prefix)
-                        .set("AWS_ENDPOINT_URL_S3", s3.endpoint().toString())
-                        .start();
+                        .start("BERTH_ASYNC_OUTPUT=s3://bucket/" + prefix, "AWS_ENDPOINT_URL_S3=" + s3.endpoint());
                 var client = server.runtimeClient()) {
             for (var names : List.of(named("", "failures"), named("failures", "a.txt"))) {
                 assertThatThrownBy(() -> ask(client, names))
@@ -394,8 +384,7 @@ class AsyncInvocationsTest {
     void aFullQueueThrottlesAndAStopFailsWhatWaits() throws Exception {
         var gate = new Gate(1);
         var server = TestServer.with(new GatedHandler(gate))
-                .set("BERTH_ASYNC_OUTPUT", directory.toString())
-                .start("BERTH_ASYNC_CONCURRENCY=1", "BERTH_ASYNC_QUEUE=1");
+                .start("BERTH_ASYNC_OUTPUT=" + directory, "BERTH_ASYNC_CONCURRENCY=1", "BERTH_ASYNC_QUEUE=1");
         try (server;
                 var client = server.runtimeClient()) {
             var runs = ask(client, request -> request.body(SdkBytes.fromUtf8String("a")));
@@ -420,9 +409,7 @@ class AsyncInvocationsTest {
     @Test
     void anAnswerThatTakesTooLongIsAFailure() throws Exception {
         var gate = new Gate(1);
-        try (var server = TestServer.with(new GatedHandler(gate))
-                        .set("BERTH_ASYNC_OUTPUT", directory.toString())
-                        .start();
+        try (var server = TestServer.with(new GatedHandler(gate)).start("BERTH_ASYNC_OUTPUT=" + directory);
                 var client = server.runtimeClient()) {
             var accepted = ask(
                     client,
@@ -441,8 +428,7 @@ class AsyncInvocationsTest {
                     .hasMessageContaining("name a directory or s3:// prefix with --async-output");
         }
         try (var server = TestServer.with(new TextHandler())
-                        .set("BERTH_ASYNC_OUTPUT", directory.toString())
-                        .start("SAGEMAKER_REGION=eu-west-1");
+                        .start("BERTH_ASYNC_OUTPUT=" + directory, "SAGEMAKER_REGION=eu-west-1");
                 var client = server.runtimeClient()) {
             assertThatThrownBy(() -> ask(client, request -> request.inputLocation("s3://a/b")))
                     .isInstanceOfSatisfying(

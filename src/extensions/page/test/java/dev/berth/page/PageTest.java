@@ -60,8 +60,7 @@ class PageTest {
 
     @Test
     void withoutItItsPathsAreNotThere() throws Exception {
-        try (var server =
-                TestServer.with(new TextHandler()).set("BERTH_PAGE", "false").start()) {
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_PAGE=false")) {
             for (var path : List.of("/", "/docs", "/openapi.json", "/page/models", "/page/page.js")) {
                 assertThat(server.get(path).statusCode()).as(path).isEqualTo(404);
             }
