@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.testing.ServeProcess;
 import dev.berth.testing.TestArtifact;
-import dev.berth.testing.TestServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -12,23 +11,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// `./serve check` in a process of its own. `CheckTest` is about what it finds.
+/// `./serve check` in a process of its own. `CheckTest` is about what it finds,
+/// and `InitCommandTest` checks what it has written.
 @Tag("packaged")
 class CheckCommandTest {
-
-    @Test
-    void aCheckReportsWhatItFindsAndEndsWithZero() throws Exception {
-        try (var check =
-                ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "check", TestServer.SAMPLE_ARTIFACT.toString())) {
-            assertThat(check.exitCode()).as(check.err()).isZero();
-            assertThat(check.out())
-                    .contains("minilm-qa")
-                    .contains("Warsaw")
-                    .contains("records/s")
-                    .doesNotContain("INFO");
-            assertThat(check.err()).isEmpty();
-        }
-    }
 
     @Test
     @Tag("RUN-14")

@@ -25,8 +25,10 @@ class InitCommandTest {
         }
         try (var check = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "check", artifact)) {
             assertThat(check.exitCode()).as(check.err()).isZero();
+            assertThat(check.err()).isEmpty();
             assertThat(check.out())
-                    .contains("Inference of code/Inference.java")
+                    .doesNotContain("INFO")
+                    .contains("Inference of code/Inference.java", "records/s")
                     .contains(
                             "{\"films\":[\"Aliens\",\"Solaris\",\"Notorious\"]} (checked against sample-response.json)");
         }

@@ -29,36 +29,23 @@ class FirstSampleTest {
         HookProbe.reset();
     }
 
-    @Test
-    void eachModelIsAskedOnceBeforeItServes() throws Exception {
+    @ParameterizedTest
+    @CsvSource({
+        "new Object(), modelFn [one] [two] modelFn [one] [two]",
+        // Workers share it.
+        "null, modelFn [one] [two] modelFn"
+    })
+    void eachModelIsAskedOnceBeforeItServes(String model, String notes) throws Exception {
         var artifact = CodeArtifact.hooks(directory, """
-        @Override public Object modelFn(ModelContext context) { HookProbe.note("modelFn"); return new Object(); }
+        @Override public Object modelFn(ModelContext context) { HookProbe.note("modelFn"); return %s; }
         @Override public List<String> predictFn(List<String> records, Object model) {
-          HookProbe.note("predictFn " + records);
+          HookProbe.note(records.toString());
           return records;
         }
-        """).file("sample.txt", "one\ntwo");
+        """.formatted(model)).file("sample.txt", "one\ntwo");
         try (var server = artifact.server().start("SAGEMAKER_MODEL_SERVER_WORKERS=2")) {
-            assertThat(HookProbe.NOTES)
-                    .containsExactly(
-                            "modelFn",
-                            "predictFn [one]",
-                            "predictFn [two]",
-                            "modelFn",
-                            "predictFn [one]",
-                            "predictFn [two]");
+            assertThat(HookProbe.NOTES).containsExactly(notes.split(" "));
             assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-        }
-    }
-
-    @Test
-    void aModelThatWorkersShareIsAskedOnce() throws Exception {
-        var artifact = CodeArtifact.hooks(directory, """
-        @Override public Object modelFn(ModelContext context) { return null; }
-        @Override public List<String> predictFn(List<String> records, Object model) { HookProbe.note("asked"); return records; }
-        """).file("sample.txt", "one");
-        try (var _ = artifact.server().start("SAGEMAKER_MODEL_SERVER_WORKERS=2")) {
-            assertThat(HookProbe.NOTES).containsExactly("asked");
         }
     }
 

@@ -2,20 +2,17 @@ package dev.berth.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.Layout;
-import ch.qos.logback.core.spi.FilterReply;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.CapturedLog;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -31,22 +28,22 @@ class LogFormatTest {
         MDC.clear();
     }
 
-    @Test
-    void aPlainLineHasTheIdsThatThereAre() throws Exception {
-        assertThat(plain(Map.of())).contains("] Some - hello");
-        assertThat(plain(Map.of("request_id", "abc"))).contains(" [abc] Some - hello");
-        assertThat(plain(Map.of("request_id", "abc", "inference_id", "d e"))).contains(" [abc \"d e\"] Some - hello");
-        assertThat(plain(Map.of("inference_id", "abc"))).contains("] [abc] Some - hello");
-    }
-
-    @Test
-    void anIdThatLooksLikeALineStandsInQuotes() throws Exception {
-        assertThat(plain(Map.of("request_id", "] ERROR Worker - model-worker-0 ends [")))
-                .contains(" [\"] ERROR Worker - model-worker-0 ends [\"] Some - hello");
-        assertThat(plain(Map.of("request_id", "a\\\"] ERROR Worker - x")))
-                .contains(" [\"a\\\\\\\"] ERROR Worker - x\"] Some");
-        assertThat(plain(Map.of("request_id", "Az09._:/+=@-,b"))).contains(" [Az09._:/+=@-,b] Some");
-        assertThat(plain(Map.of("request_id", ""))).contains(" [] Some");
+    /// One that is not made of plain characters stands in quotes, because it may look like a line.
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+      ``                        |       | ] [] Some - hello
+      abc                       |       | ] [abc] Some - hello
+      Az09._:/+=@-,b            |       | ] [Az09._:/+=@-,b] Some - hello
+      abc                       | d e   | ] [abc "d e"] Some - hello
+      ] ERROR Worker - x ends [ |       | ] ["] ERROR Worker - x ends ["] Some - hello
+      a\\"] ERROR Worker - x    |       | ] ["a\\\\\\"] ERROR Worker - x"] Some - hello
+      """)
+    void aPlainLineHasTheIdsThatThereAre(String request, String inference, String line) throws Exception {
+        MDC.put("request_id", request);
+        if (inference != null) {
+            MDC.put("inference_id", inference);
+        }
+        assertThat(encoded(new PlainEvents(), () -> log.info("hello"))).endsWith(line + "\n");
     }
 
     @ParameterizedTest
@@ -70,17 +67,8 @@ class LogFormatTest {
     void textOfAllLanguagesStaysAsItIs() throws Exception {
         assertThat(encoded(new PlainEvents(), () -> log.info("Zoë 説明 \"x\" שלום \uD83D\uDE42")))
                 .endsWith(" - Zoë 説明 \"x\" שלום \uD83D\uDE42\n");
-        assertThat(encoded(new PlainEvents(), () -> log.info("a\tb\rc"))).endsWith(" - a\\tb\\rc\n");
-    }
-
-    /// The server says both in one line.
-    @Test
-    void whatJavalinLogsAndThrowsIsSaidOnce() {
-        var filter = new Logging.SaidOnce();
-        for (var said : List.of("Failed to start Javalin", "Javalin failed to stop gracefully", "x")) {
-            var event = new LoggingEvent("", log, Level.ERROR, said, null, null);
-            assertThat(filter.decide(event)).isEqualTo(said.equals("x") ? FilterReply.NEUTRAL : FilterReply.DENY);
-        }
+        assertThat(encoded(new PlainEvents(), () -> log.info("a\tb\rc\nd\r\ne")))
+                .endsWith(" - a\\tb\\rc\\nd\\ne\n");
     }
 
     @Test
@@ -97,14 +85,6 @@ class LogFormatTest {
                         line -> line.startsWith("\tat ") || line.startsWith("Caused by: ") || line.startsWith("\t... "))
                 .anyMatch(line -> line.startsWith("\tat dev.berth.command.LogFormatTest"))
                 .anyMatch(line -> line.startsWith("Caused by: java.lang.IllegalArgumentException"));
-    }
-
-    @Test
-    void aPlainLineIsOneLine() throws Exception {
-        assertThat(encoded(new PlainEvents(), () -> log.info("a\nb\r\nc")).lines())
-                .singleElement()
-                .asString()
-                .endsWith("a\\nb\\nc");
     }
 
     // One of the values is to be no String.
@@ -135,11 +115,6 @@ class LogFormatTest {
                 .startsWith("java.lang.IllegalStateException: outer")
                 .contains("\tat dev.berth.command.LogFormatTest")
                 .contains("Caused by: java.lang.IllegalArgumentException: inner");
-    }
-
-    private String plain(Map<String, String> ids) {
-        MDC.setContextMap(ids);
-        return encoded(new PlainEvents(), () -> log.info("hello"));
     }
 
     private static JsonNode json(Runnable call) throws Exception {

@@ -3,7 +3,6 @@ package dev.berth.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.CodeArtifact.Jar;
@@ -142,37 +141,6 @@ class OwnHooksTest {
             var none = server.invoke("{\"question\": \"What?\", " + about);
             assertThat(none.statusCode()).isEqualTo(500);
             assertThat(none.body()).contains("the model's logits are no numbers");
-        }
-    }
-
-    @Test
-    void aHookOfTheBuiltInHandlerIsChanged() throws Exception {
-        var artifact = new CodeArtifact(directory).withSample().source("Inference.java", """
-        public final class Inference extends QuestionAnsweringHandler {
-          private static final ObjectMapper JSON = new ObjectMapper();
-          public Inference(Path modelDirectory) { super(modelDirectory); }
-          @Override public List<MediaType> responseTypes() { return List.of(MediaType.JSON); }
-          @Override public InvocationResponse outputFn(List<Object> answers, InvocationRequest request)
-              throws IOException {
-            var response = super.outputFn(answers, request);
-            var answer = JSON.readTree(response.body()).path("answer").asText();
-            return InvocationResponse.of(JSON.writeValueAsBytes(Map.of("shouted", answer.toUpperCase())), MediaType.JSON);
-          }
-        }
-        """);
-        var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
-        try (var server = artifact.server().start()) {
-            var response = server.invoke(question, "Content-Type", "application/json");
-            assertThat(new ObjectMapper()
-                            .readTree(response.body())
-                            .path("shouted")
-                            .textValue())
-                    .startsWith("BOB");
-            assertThat(server.invoke("a", "Content-Type", "image/png").statusCode())
-                    .as("the other hooks are as they were")
-                    .isEqualTo(415);
-            assertThat(server.invoke(question, "Accept", "image/png").statusCode())
-                    .isEqualTo(406);
         }
     }
 

@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// `serve` with a cache of classes beside its jar. The JVM would run the cache's classes whatever
+/// `serve` with an old cache of classes beside its jar; `ServeKeepsClassesTest` has a new one. The JVM would run the
+/// cache's classes whatever
 /// the jar holds.
 class ServeCacheTest {
 
@@ -41,11 +42,6 @@ class ServeCacheTest {
         jarThatPrints("one", now.minusSeconds(20));
         assertThat(serve("-XX:AOTCacheOutput=" + cache)).contains("one");
         Files.setLastModifiedTime(cache, FileTime.from(now.minusSeconds(10)));
-    }
-
-    @Test
-    void aCacheThatIsNewerThanTheJarIsUsed() throws Exception {
-        assertThat(serve("-Xlog:class+load")).contains("Printer source: shared objects file", "one");
     }
 
     @Test

@@ -95,21 +95,6 @@ class ServerTest {
     }
 
     @Test
-    void aWarmUpThatFailsStopsTheStart() throws Exception {
-        var handler = new TextHandler() {
-            @Override
-            public void warmUpFn(Object model) {
-                throw new IllegalStateException("cold");
-            }
-        };
-        try (var server = TestServer.with(handler).startWithoutWaiting()) {
-            assertThatThrownBy(() -> server.server().awaitReady())
-                    .isInstanceOf(StartException.class)
-                    .hasMessageContaining("cold");
-        }
-    }
-
-    @Test
     @Tag("RUN-07")
     void aStoppingServerAnswersWhatItHasTakenAndRefusesTheRest() throws Exception {
         var gate = new Gate(1);
