@@ -31,8 +31,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import java.util.regex.Pattern;
 
 /// What a call of gRPC has around its message: headers of HTTP/2, and trailers that say how it
@@ -122,19 +122,20 @@ final class Grpc {
         return Duration.of(Long.parseLong(parts.group(1)), UNITS.get(parts.group(2)));
     }
 
-    /// Reads the message of a call whose request is short.
-    static void read(Context ctx, Invocations invocations, Descriptor type, Consumer<JsonNode> reader)
+    /// Reads the message of a call whose request is short, with the time that the call has.
+    static void read(Context ctx, Invocations invocations, Descriptor type, BiConsumer<JsonNode, Deadline> reader)
             throws Exception {
-        take(ctx, invocations, body -> reader.accept(MessageTree.read(type, body.first())));
+        take(ctx, invocations, body -> reader.accept(MessageTree.read(type, body.first()), body.deadline()));
     }
 
     /// Answers a call whose request is short: JSON by JSON.
-    static Handler query(Invocations invocations, MethodDescriptor method, Function<JsonNode, Object> answer) {
+    static Handler query(
+            Invocations invocations, MethodDescriptor method, BiFunction<JsonNode, Deadline, Object> answer) {
         return ctx -> read(
                 ctx,
                 invocations,
                 method.getInputType(),
-                asked -> answer(ctx, frame(method.getOutputType(), answer.apply(asked))));
+                (asked, deadline) -> answer(ctx, frame(method.getOutputType(), answer.apply(asked, deadline))));
     }
 
     /// Has a call with one request answered.

@@ -49,7 +49,7 @@ record GrpcHealth(ServerParts parts) {
                 ctx,
                 parts.invocations(),
                 WATCH.getInputType(),
-                asked -> service.set(asked.path("service").textValue()));
+                (asked, _) -> service.set(asked.path("service").textValue()));
         ServletContextRequest.getServletContextRequest(ctx.req()).addIdleTimeoutListener(_ -> false);
         var gone = OpenRequests.hasGone(ctx);
         Grpc.begin(ctx);

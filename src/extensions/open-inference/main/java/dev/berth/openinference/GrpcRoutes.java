@@ -12,6 +12,7 @@ import dev.berth.http.Listener;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.http.ServerParts;
+import dev.berth.serving.hooks.Deadline;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.util.List;
@@ -56,17 +57,21 @@ public final class GrpcRoutes implements Protocol {
                 query("RepositoryIndex", (queries, asked) -> Map.of("models", queries.index(asked))),
                 query("RepositoryModelLoad", Queries::load).noPageOfOthers(),
                 query("RepositoryModelUnload", Queries::unload).noPageOfOthers(),
-                query(GrpcHealth.CHECK, parts -> new GrpcHealth(parts)::check).forHealth(),
+                query(GrpcHealth.CHECK, parts -> (asked, _) -> new GrpcHealth(parts).check(asked))
+                        .forHealth(),
                 at(GrpcHealth.WATCH, parts -> new GrpcHealth(parts)::watch),
                 Route.post(GrpcReflection.PATH, parts -> new GrpcReflection(parts)::answerAll),
                 Route.post(GrpcReflection.PATH_BEFORE, parts -> new GrpcReflection(parts)::answerAll));
     }
 
     private static Route query(String name, BiFunction<Queries, JsonNode, Object> answer) {
-        return query(SERVICE.findMethodByName(name), parts -> asked -> answer.apply(new Queries(parts), asked));
+        return query(
+                SERVICE.findMethodByName(name),
+                parts -> (asked, deadline) -> answer.apply(new Queries(parts, deadline), asked));
     }
 
-    private static Route query(MethodDescriptor method, Function<ServerParts, Function<JsonNode, Object>> answer) {
+    private static Route query(
+            MethodDescriptor method, Function<ServerParts, BiFunction<JsonNode, Deadline, Object>> answer) {
         return at(method, parts -> Grpc.query(parts.invocations(), method, answer.apply(parts)));
     }
 

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.config.ModelConfig;
-import dev.berth.config.ServingConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
@@ -21,7 +20,6 @@ import dev.berth.serving.many.ManyModels;
 import io.javalin.http.Handler;
 import io.javalin.http.HandlerType;
 import io.micrometer.core.instrument.Timer;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -32,7 +30,9 @@ import java.util.stream.IntStream;
 
 /// What the Open Inference Protocol and Triton's extensions of it ask without inference, over HTTP
 /// and gRPC: JSON, or the message that has its fields. Runs on the request's virtual thread.
-record Queries(ServerParts parts) {
+///
+/// @param deadline of the request
+record Queries(ServerParts parts, Deadline deadline) {
 
     private static final String PLATFORM = "berth";
 
@@ -68,7 +68,8 @@ record Queries(ServerParts parts) {
             boolean isPost = ctx.method().equals(HandlerType.POST);
             var asked = fields(isPost ? body.readAllBytes() : new byte[0]).retain("ready", "parameters");
             ctx.pathParamMap().forEach(asked::put);
-            ctx.contentType(MediaType.JSON.toString()).result(JsonText.write(answer.apply(new Queries(parts), asked)));
+            ctx.contentType(MediaType.JSON.toString())
+                    .result(JsonText.write(answer.apply(new Queries(parts, body.deadline()), asked)));
         });
     }
 
@@ -187,14 +188,9 @@ record Queries(ServerParts parts) {
     }
 
     private Object ofSignature(String model, BiFunction<String, Signature, Object> answer) {
-        var deadline = in(parts.config().get(ServingConfig.TIMEOUT));
         try (var visit = parts.models().enter(model, deadline)) {
             return answer.apply(model, visit.signature(deadline));
         }
-    }
-
-    private static Deadline in(Duration time) {
-        return Deadline.in(time, System::nanoTime);
     }
 
     Object allStatistics(JsonNode asked) {
@@ -273,7 +269,8 @@ record Queries(ServerParts parts) {
     /// Waits until the model is loaded, as the first request for it does.
     Object load(JsonNode asked) {
         requireKnown(asked, Set.of());
-        parts.models().load(target(asked), in(parts.config().get(ModelConfig.LOAD_TIMEOUT)));
+        var loaded = Deadline.in(parts.config().get(ModelConfig.LOAD_TIMEOUT), System::nanoTime);
+        parts.models().load(target(asked), loaded);
         return Map.of();
     }
 

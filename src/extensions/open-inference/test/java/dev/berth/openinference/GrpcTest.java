@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.DynamicMessage;
+import dev.berth.hooks.Signature;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
@@ -15,6 +16,7 @@ import dev.berth.testing.GrpcClient;
 import dev.berth.testing.Infer;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
 import io.grpc.CallOptions;
 import io.grpc.Status.Code;
 import java.net.http.HttpRequest;
@@ -375,6 +377,32 @@ class GrpcTest {
             }
             await().untilAsserted(() -> assertThat(log.text())
                     .contains("ModelInfer 503", "ModelInfer 200", "model/infer 503", "model/infer 200"));
+        }
+    }
+
+    @Test
+    void aCallThatAsksTheHooksEndsInItsOwnTime() throws Exception {
+        var gate = new Gate(1);
+        var handler = new TextHandler() {
+            @Override
+            public Signature signature() {
+                try {
+                    gate.pass();
+                } catch (InterruptedException _) {
+                    // At its deadline.
+                }
+                return Signature.UNKNOWN;
+            }
+        };
+        try (var log = new CapturedLog();
+                var server =
+                        TestServer.with(handler).set("BERTH_GRPC_PORT", "0").start();
+                var asking = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
+            var soon = CallOptions.DEFAULT.withDeadlineAfter(200, TimeUnit.MILLISECONDS);
+            var request = GrpcClient.message("ModelMetadataRequest", "");
+            assertFails(() -> asking.call("ModelMetadata", request, soon), Code.DEADLINE_EXCEEDED, "");
+            await().untilAsserted(() -> assertThat(log.text()).contains("ModelMetadata 504"));
+            gate.open();
         }
     }
 
