@@ -18,9 +18,9 @@ enum Datatype {
     FP32(ElementType.FLOAT32, "fp32_contents"),
     FP64(ElementType.FLOAT64, "fp64_contents"),
     /// Texts, or any bytes.
-    BYTES(null, "bytes_contents");
+    BYTES(ElementType.STRING, "bytes_contents");
 
-    private final ElementType type;
+    final ElementType type;
 
     /// The field of `InferTensorContents` that has the elements. Half floats are only in raw contents.
     final String contents;
@@ -30,15 +30,10 @@ enum Datatype {
         this.contents = contents;
     }
 
-    /// Nothing for [#BYTES].
-    Optional<ElementType> type() {
-        return Optional.ofNullable(type);
-    }
-
     /// @param type empty: texts or bytes
     static Datatype of(Optional<ElementType> type) {
         return Arrays.stream(values())
-                .filter(datatype -> datatype.type().equals(type))
+                .filter(datatype -> datatype.type == type.orElse(ElementType.STRING))
                 .findFirst()
                 .orElseThrow();
     }

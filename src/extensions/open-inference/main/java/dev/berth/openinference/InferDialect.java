@@ -38,7 +38,8 @@ import java.util.Optional;
 /// called `content`.
 final class InferDialect implements Dialect {
 
-    private static final String CONTENT = "content";
+    /// The tensor that a body of any type is.
+    static final String CONTENT = "content";
 
     /// What hooks write, those types first that keep the types of numbers.
     private static final List<MediaType> ANSWERS = List.of(MediaType.NPZ, MediaType.NPY, MediaType.JSON);
@@ -83,7 +84,7 @@ final class InferDialect implements Dialect {
         if (whole.isPresent()) {
             requireReadable(whole.get());
             InferParameters.requireKnown(parameters, List.of(), "parameters");
-            var bytes = ((InferTensor.Bytes) inputs.getFirst()).elements().getFirst();
+            var bytes = ((InferTensor.Body) inputs.getFirst()).bytes();
             return body(asked, whole.get(), whole.get().withoutParameters(), bytes.newInput());
         }
         records = InferRecords.rows(inputs.getFirst());
@@ -91,7 +92,7 @@ final class InferDialect implements Dialect {
         boolean areTensors = requestTypes.contains(MediaType.NPZ);
         if (areTensors) {
             InferParameters.requireKnown(parameters, List.of(), "parameters");
-            if (inputs.stream().allMatch(InferTensor.Numbers.class::isInstance)) {
+            if (inputs.stream().allMatch(input -> input.datatype() != Datatype.BYTES)) {
                 return body(asked, MediaType.NPZ, MediaType.JSON, new ByteArrayInputStream(archive(inputs)));
             }
         }
@@ -118,16 +119,17 @@ final class InferDialect implements Dialect {
     /// The type of a body that is the only element of the only input. One called `content` is JSON by
     /// default.
     private static Optional<MediaType> content(List<InferTensor> inputs, Signature signature) {
-        if (inputs.size() > 1 || !(inputs.getFirst() instanceof InferTensor.Bytes bytes)) {
+        var input = inputs.getFirst();
+        if (inputs.size() > 1 || input.datatype() != Datatype.BYTES) {
             return Optional.empty();
         }
-        boolean isContent = bytes.name().equals(CONTENT) && signature.inputs().isEmpty();
-        var type = bytes.contentType()
+        boolean isContent = input.name().equals(CONTENT) && signature.inputs().isEmpty();
+        var type = input.contentType()
                 .flatMap(MediaType::parse)
                 .or(() -> isContent ? Optional.of(MediaType.JSON) : Optional.empty());
-        if (type.isPresent() && bytes.elements().size() != 1) {
+        if (type.isPresent() && !(input instanceof InferTensor.Body)) {
             throw new BadInputException("inputs[0]: found %d elements of %s, expected one, which is the body"
-                    .formatted(bytes.elements().size(), type.get()));
+                    .formatted(input.tensor().size(), type.get()));
         }
         return type;
     }
@@ -162,7 +164,7 @@ final class InferDialect implements Dialect {
     private static byte[] archive(List<InferTensor> inputs) {
         var arrays = new LinkedHashMap<String, Tensor>();
         for (var input : inputs) {
-            var tensor = ((InferTensor.Numbers) input).tensor();
+            var tensor = input.tensor();
             RequestMemory.charge(3L * tensor.data().remaining());
             arrays.put(input.name(), tensor);
         }
@@ -191,20 +193,21 @@ final class InferDialect implements Dialect {
         var type = answer.contentType().withoutParameters();
         if (type.equals(MediaType.NPZ)) {
             return Npz.read(answer.body()).sequencedEntrySet().stream()
-                    .<InferTensor>map(array -> new InferTensor.Numbers(array.getKey(), array.getValue()))
+                    .<InferTensor>map(
+                            array -> new InferTensor.Elements(array.getKey(), array.getValue(), Optional.empty()))
                     .toList();
         }
         if (type.equals(MediaType.NPY)) {
-            return List.of(new InferTensor.Numbers(onlyName(), Npy.read(answer.body())));
+            return List.of(new InferTensor.Elements(onlyName(), Npy.read(answer.body()), Optional.empty()));
         }
         if (type.equals(MediaType.JSON)) {
             return JsonColumns.of(
                     json(answer.body()), onlyName(), visit.signature().outputs(), records);
         }
-        return List.of(new InferTensor.Bytes(
+        return List.of(new InferTensor.Body(
                 CONTENT,
                 new int[] {1},
-                List.of(UnsafeByteOperations.unsafeWrap(answer.body())),
+                UnsafeByteOperations.unsafeWrap(answer.body()),
                 Optional.of(answer.contentType().toString())));
     }
 

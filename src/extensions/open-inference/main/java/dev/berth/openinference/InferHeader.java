@@ -65,15 +65,21 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
     /// @param field that has it
     InferTensor ofList(JsonNode list, String field) {
         var what = "%s.%s".formatted(place, field);
-        if (datatype.type().isPresent()) {
-            var numbers = JsonTensors.read(list, datatype.type().get(), what);
+        if (datatype != Datatype.BYTES) {
+            var numbers = JsonTensors.read(list, datatype.type, what);
             requireSize(numbers.size(), what);
-            return new InferTensor.Numbers(name, numbers.reshape(shape));
+            return new InferTensor.Elements(name, numbers.reshape(shape), contentType);
         }
         var elements = new ArrayList<ByteString>();
         add(list, elements, what);
         requireSize(elements.size(), what);
-        return new InferTensor.Bytes(name, shape, elements, contentType);
+        return ofBytes(elements);
+    }
+
+    private InferTensor ofBytes(List<ByteString> elements) {
+        return size == 1 && (contentType.isPresent() || name.equals(InferDialect.CONTENT))
+                ? new InferTensor.Body(name, shape, elements.getFirst(), contentType)
+                : new InferTensor.Elements(name, InferTensor.texts(elements, shape), contentType);
     }
 
     private static void add(JsonNode value, List<ByteString> elements, String what) {
@@ -81,8 +87,10 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
             value.forEach(element -> add(element, elements, what));
             return;
         }
-        var text = value.isPojo() ? "" : text(value, "%s[%d]".formatted(what, elements.size()));
-        RequestMemory.charge(InferTensor.ELEMENT + 3L * text.length());
+        if (!value.isPojo()) {
+            var _ = text(value, "%s[%d]".formatted(what, elements.size()));
+        }
+        RequestMemory.charge(InferTensor.ELEMENT);
         elements.add(MessageTree.bytes(value));
     }
 
@@ -95,10 +103,10 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
 
     /// Reads elements as [InferTensor#raw] writes them.
     InferTensor ofRaw(ByteString bytes) {
-        if (datatype.type().isEmpty()) {
-            return new InferTensor.Bytes(name, shape, elements(bytes), contentType);
+        if (datatype == Datatype.BYTES) {
+            return ofBytes(elements(bytes));
         }
-        var type = datatype.type().get();
+        var type = datatype.type;
         var raw = bytes.asReadOnlyByteBuffer();
         if (raw.remaining() != (long) size * type.bytes()) {
             throw new BadInputException("%s: found %d bytes, expected %d for %s%s"
@@ -107,7 +115,7 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
         if (type == ElementType.BOOL) {
             requireBooleans(raw);
         }
-        return new InferTensor.Numbers(name, Tensor.of(type, raw, shape));
+        return new InferTensor.Elements(name, Tensor.of(type, raw, shape), contentType);
     }
 
     private void requireBooleans(ByteBuffer raw) {

@@ -2,10 +2,9 @@ package dev.berth.openinference;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.google.protobuf.ByteString;
 import dev.berth.content.JsonTensors;
 import dev.berth.hooks.BadInputException;
-import dev.berth.hooks.Tensor;
+import dev.berth.hooks.ElementType;
 import dev.berth.memory.RequestMemory;
 import java.util.Arrays;
 import java.util.List;
@@ -53,14 +52,10 @@ final class InferRecords {
         RequestMemory.charge(Arrays.stream(input.shape())
                 .mapToLong(length -> Math.max(1, length))
                 .reduce(NODE, (nodes, length) -> nodes * length));
-        var tensor = switch (input) {
-            case InferTensor.Numbers(var _, var numbers) -> numbers;
-            case InferTensor.Bytes bytes -> {
-                RequestMemory.charge(8L * bytes.length());
-                var texts = bytes.elements().stream().map(InferRecords::text).toArray(String[]::new);
-                yield Tensor.of(texts, areTensors ? bytes.shape() : withoutListsOfOne(bytes.shape()));
-            }
-        };
+        var tensor = input.tensor();
+        if (!areTensors && tensor.type() == ElementType.STRING) {
+            tensor = tensor.reshape(withoutListsOfOne(tensor.shape()));
+        }
         var values = areTensors ? JsonTensors.writeToRead(tensor) : JsonTensors.write(tensor);
         return values instanceof ArrayNode rows
                 ? rows
@@ -73,10 +68,5 @@ final class InferRecords {
             rank--;
         }
         return Arrays.copyOf(shape, rank);
-    }
-
-    /// Bytes that are no text go in base64, as hooks take pictures.
-    private static String text(ByteString element) {
-        return element.isValidUtf8() ? element.toStringUtf8() : InferTensor.base64(element);
     }
 }

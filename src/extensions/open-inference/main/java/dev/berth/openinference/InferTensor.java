@@ -3,6 +3,7 @@ package dev.berth.openinference;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.protobuf.ByteString;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
 import java.nio.ByteBuffer;
@@ -27,6 +28,9 @@ sealed interface InferTensor {
     /// What the elements are, such as `image/png`: the parameter `content_type`.
     Optional<String> contentType();
 
+    /// The elements, as hooks and JSON have them.
+    Tensor tensor();
+
     /// The elements as the protocol has them outside of JSON and of typed contents: little-endian,
     /// and each of BYTES behind its length in 4 bytes.
     ByteBuffer raw();
@@ -41,12 +45,19 @@ sealed interface InferTensor {
         return described;
     }
 
-    static String base64(ByteString element) {
-        return Base64.getEncoder().encodeToString(element.toByteArray());
+    /// Bytes that are no text go in base64, as hooks take pictures.
+    static Tensor texts(List<ByteString> elements, int[] shape) {
+        RequestMemory.charge(8 * elements.stream().mapToLong(ByteString::size).sum());
+        var texts = elements.stream()
+                .map(element -> element.isValidUtf8()
+                        ? element.toStringUtf8()
+                        : Base64.getEncoder().encodeToString(element.toByteArray()))
+                .toArray(String[]::new);
+        return Tensor.of(texts, shape);
     }
 
-    /// Numbers.
-    record Numbers(String name, Tensor tensor) implements InferTensor {
+    /// Numbers or texts.
+    record Elements(String name, Tensor tensor, Optional<String> contentType) implements InferTensor {
 
         @Override
         public Datatype datatype() {
@@ -59,37 +70,41 @@ sealed interface InferTensor {
         }
 
         @Override
-        public Optional<String> contentType() {
-            return Optional.empty();
-        }
-
-        @Override
         public ByteBuffer raw() {
-            return tensor.data();
+            return tensor.type() == ElementType.STRING
+                    ? behindLengths(tensor.texts().stream()
+                            .map(ByteString::copyFromUtf8)
+                            .toList())
+                    : tensor.data();
         }
     }
 
-    /// Texts or bytes.
-    record Bytes(String name, int[] shape, List<ByteString> elements, Optional<String> contentType)
-            implements InferTensor {
+    /// The only element of a tensor of BYTES, which may be a body of any type.
+    record Body(String name, int[] shape, ByteString bytes, Optional<String> contentType) implements InferTensor {
 
         @Override
         public Datatype datatype() {
             return Datatype.BYTES;
         }
 
-        /// All bytes of all elements.
-        long length() {
-            return elements.stream().mapToLong(ByteString::size).sum();
+        @Override
+        public Tensor tensor() {
+            return texts(List.of(bytes), shape);
         }
 
         @Override
         public ByteBuffer raw() {
-            int length = Math.toIntExact(length() + (long) Integer.BYTES * elements.size());
-            RequestMemory.charge(length);
-            var raw = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-            elements.forEach(element -> element.copyTo(raw.putInt(element.size())));
-            return raw.flip();
+            return behindLengths(List.of(bytes));
         }
+    }
+
+    private static ByteBuffer behindLengths(List<ByteString> elements) {
+        int length = Math.toIntExact(elements.stream()
+                .mapToLong(element -> Integer.BYTES + element.size())
+                .sum());
+        RequestMemory.charge(2L * length);
+        var raw = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+        elements.forEach(element -> element.copyTo(raw.putInt(element.size())));
+        return raw.flip();
     }
 }

@@ -3,11 +3,11 @@ package dev.berth.openinference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
-import com.google.protobuf.ByteString;
 import dev.berth.content.Json;
 import dev.berth.content.JsonTensors;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Signature;
+import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
 import java.util.Arrays;
 import java.util.List;
@@ -103,22 +103,20 @@ final class JsonColumns {
 
     private static InferTensor column(String name, Level level) {
         var deepest = deepened(level);
-        var values = deepest.values;
-        if (values.stream().allMatch(JsonNode::isTextual)) {
-            var texts = values.stream().map(value -> bytes(value.textValue())).toList();
-            return new InferTensor.Bytes(name, deepest.shape, texts, Optional.empty());
-        }
-        return type(values)
+        return type(deepest.values)
                 .<InferTensor>map(type -> {
-                    var numbers = JsonTensors.read(
-                            JsonNodeFactory.instance.arrayNode().addAll(values), type, name);
-                    return new InferTensor.Numbers(name, numbers.reshape(deepest.shape));
+                    var list = JsonNodeFactory.instance.arrayNode().addAll(deepest.values);
+                    var elements = JsonTensors.read(list, type, name).reshape(deepest.shape);
+                    return new InferTensor.Elements(name, elements, Optional.empty());
                 })
                 .orElseGet(() -> texts(name, level));
     }
 
-    /// Of numbers; nothing where the values are others too.
+    /// Nothing where the values are of several types.
     private static Optional<ElementType> type(List<JsonNode> values) {
+        if (values.stream().allMatch(JsonNode::isTextual)) {
+            return Optional.of(ElementType.STRING);
+        }
         if (values.stream().allMatch(JsonNode::isBoolean)) {
             return Optional.of(ElementType.BOOL);
         }
@@ -132,15 +130,10 @@ final class JsonColumns {
     }
 
     private static InferTensor texts(String name, Level level) {
-        return new InferTensor.Bytes(
-                name,
-                level.shape,
-                level.values.stream().map(value -> bytes(Json.write(value))).toList(),
-                JSON);
-    }
-
-    private static ByteString bytes(String text) {
-        RequestMemory.charge(InferTensor.ELEMENT + 3L * text.length());
-        return ByteString.copyFromUtf8(text);
+        var texts = level.values.stream()
+                .map(Json::write)
+                .peek(text -> RequestMemory.charge(InferTensor.ELEMENT + 3L * text.length()))
+                .toArray(String[]::new);
+        return new InferTensor.Elements(name, Tensor.of(texts, level.shape), JSON);
     }
 }

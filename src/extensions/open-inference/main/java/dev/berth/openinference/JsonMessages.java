@@ -6,7 +6,6 @@ import static dev.berth.openinference.InferParameters.CONTENT_TYPE;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Json;
@@ -120,31 +119,13 @@ final class JsonMessages implements Messages {
             parameters.put(BINARY_DATA_SIZE, raw.remaining());
             binary.add(raw);
         } else {
-            json.set("data", data(output, parameters));
+            var tensor = output.tensor();
+            RequestMemory.charge(120L * tensor.size());
+            json.set("data", JsonTensors.write(tensor.reshape(tensor.size())));
         }
         if (parameters.isEmpty()) {
             json.remove("parameters");
         }
         return json;
-    }
-
-    private static JsonNode data(InferTensor output, ObjectNode parameters) {
-        return switch (output) {
-            case InferTensor.Numbers(var _, var tensor) -> {
-                RequestMemory.charge(120L * tensor.size());
-                yield JsonTensors.write(tensor.reshape(tensor.size()));
-            }
-            case InferTensor.Bytes bytes -> {
-                RequestMemory.charge(4L * bytes.length());
-                boolean areTexts = bytes.elements().stream().allMatch(ByteString::isValidUtf8);
-                if (!areTexts && !parameters.has(CONTENT_TYPE)) {
-                    parameters.put(CONTENT_TYPE, "base64");
-                }
-                var texts = JsonNodeFactory.instance.arrayNode();
-                bytes.elements()
-                        .forEach(element -> texts.add(areTexts ? element.toStringUtf8() : InferTensor.base64(element)));
-                yield texts;
-            }
-        };
     }
 }

@@ -145,8 +145,10 @@ final class MessageTree {
 
     /// Those of a text are its UTF-8.
     static ByteString bytes(JsonNode value) {
-        return value instanceof POJONode node
-                ? (ByteString) node.getPojo()
-                : ByteString.copyFromUtf8(value.textValue());
+        if (value instanceof POJONode node) {
+            return (ByteString) node.getPojo();
+        }
+        RequestMemory.charge(3L * value.textValue().length());
+        return ByteString.copyFromUtf8(value.textValue());
     }
 }

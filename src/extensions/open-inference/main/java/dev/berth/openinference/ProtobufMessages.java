@@ -114,16 +114,11 @@ final class ProtobufMessages implements Messages {
     }
 
     private static JsonNode list(InferTensor output) {
-        return switch (output) {
-            case InferTensor.Numbers(var _, var numbers) -> {
-                RequestMemory.charge(64L * numbers.size());
-                yield JsonTensors.writeToRead(numbers.reshape(numbers.size()));
-            }
-            case InferTensor.Bytes bytes -> {
-                var list = NODES.arrayNode();
-                bytes.elements().forEach(list::addPOJO);
-                yield list;
-            }
-        };
+        if (output instanceof InferTensor.Body body) {
+            return NODES.arrayNode().addPOJO(body.bytes());
+        }
+        var tensor = output.tensor();
+        RequestMemory.charge(64L * tensor.size());
+        return JsonTensors.writeToRead(tensor.reshape(tensor.size()));
     }
 }
