@@ -46,11 +46,7 @@ class RequestMemoryTest {
             assertUntouched(process.large());
             assertThat(process.few().tryTake(process.few().bytes())).isEmpty();
         }
-        assertNothingIsHeld();
-    }
-
-    @Test
-    void whenTheFirstPartIsFullASmallRequestTakesOfTheNext() {
+        // When the first part is full, it takes of the next.
         try (var _ = process.few().tryTake(process.few().bytes()).orElseThrow();
                 var request = request()) {
             request.add(1);
@@ -100,21 +96,14 @@ class RequestMemoryTest {
     }
 
     @Test
-    void whoseDeadlineComesWhileItWaitsIsToldToComeAgain() {
-        clock.set(LATER);
-        try (var _ = process.large().tryTake(400 * MEBIBYTE).orElseThrow();
-                var request = request()) {
-            assertThatThrownBy(() -> request.expect(50 * MEBIBYTE)).hasMessageEndingWith("try again later");
-        }
-    }
-
-    @Test
-    void whoIsInterruptedWhileItWaitsStaysInterrupted() {
+    void whoseDeadlineComesOrWhoIsInterruptedWaitsNoLonger() {
         try (var _ = process.large().tryTake(400 * MEBIBYTE).orElseThrow();
                 var request = request()) {
             Thread.currentThread().interrupt();
             assertThatThrownBy(() -> request.expect(50 * MEBIBYTE)).hasMessageContaining("interrupted");
             assertThat(Thread.interrupted()).isTrue();
+            clock.set(LATER);
+            assertThatThrownBy(() -> request.expect(50 * MEBIBYTE)).hasMessageEndingWith("try again later");
         }
     }
 
@@ -187,13 +176,8 @@ class RequestMemoryTest {
             again.add(100 * MEBIBYTE);
             second.add(30 * MEBIBYTE);
         }
-        assertNothingIsHeld();
-    }
-
-    @Test
-    void aRequestThatIsAloneMayHaveMoreThanTheHalfOfItsModel() {
         try (var alone = request()) {
-            alone.countFor(new Object());
+            alone.countFor(wedged);
             alone.add(300 * MEBIBYTE);
         }
         assertNothingIsHeld();

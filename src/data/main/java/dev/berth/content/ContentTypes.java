@@ -67,14 +67,11 @@ public final class ContentTypes {
     }
 
     private static <T> Optional<T> find(MediaType name, Class<T> capability) {
-        for (var type : ALL) {
-            for (var known : type.mediaTypes()) {
+        return ALL.stream()
+                .filter(capability::isInstance)
                 // The parameters of the name do not count.
-                if (known.includes(name) && capability.isInstance(type)) {
-                    return Optional.of(capability.cast(type));
-                }
-            }
-        }
-        return Optional.empty();
+                .filter(type -> type.mediaTypes().stream().anyMatch(known -> known.includes(name)))
+                .findFirst()
+                .map(capability::cast);
     }
 }

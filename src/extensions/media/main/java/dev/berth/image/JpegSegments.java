@@ -41,9 +41,7 @@ final class JpegSegments {
     EncodedImage image() {
         int marker = nextMarker();
         while (marker != END_OF_IMAGE) {
-            if (!standsAlone(marker)) {
-                readSegment(marker);
-            }
+            readSegment(marker);
             marker = nextMarker();
         }
         if (components == null) {
@@ -65,7 +63,7 @@ final class JpegSegments {
         return new EncodedImage(width, height, orientation, work, () -> JpegImage.decode(file, colours));
     }
 
-    /// Skips what is between two segments, where nothing ought to be.
+    /// Skips what is between two segments, where nothing ought to be but markers that stand alone.
     private int nextMarker() {
         int marker;
         do {
@@ -73,7 +71,7 @@ final class JpegSegments {
             do {
                 marker = Byte.toUnsignedInt(in.get());
             } while (marker == 0xff);
-        } while (marker == 0);
+        } while (marker == 0 || standsAlone(marker));
         return marker;
     }
 
