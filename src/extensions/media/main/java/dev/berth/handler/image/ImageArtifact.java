@@ -50,7 +50,8 @@ record ImageArtifact(Header header, Shapes shapes, Preparation preparation) impl
                 pillow(image),
                 image.has("crop") ? Optional.of(size(image.at("crop", "an object"))) : Optional.empty(),
                 new Preparation.Numbers(
-                        image.value("scale", ImageArtifact::isFinite, "a number").asDouble(1),
+                        image.value("scale", ImageArtifact::isFinite, "a number")
+                                .asDouble(1),
                         numbers(image, "mean"),
                         numbers(image, "deviation"),
                         image.choice("channels", CHANNELS).equals("bgr")));
@@ -97,7 +98,9 @@ record ImageArtifact(Header header, Shapes shapes, Preparation preparation) impl
     private static List<Double> numbers(ModelJson image, String field) {
         var list = image.value(
                 field,
-                value -> value.isArray() && value.size() == 3 && value.valueStream().allMatch(ImageArtifact::isFinite),
+                value -> value.isArray()
+                        && value.size() == 3
+                        && value.valueStream().allMatch(ImageArtifact::isFinite),
                 "a list of 3 numbers");
         return IntStream.range(0, 3).mapToObj(i -> list.path(i).asDouble(1)).toList();
     }
