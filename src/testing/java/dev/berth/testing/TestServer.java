@@ -268,6 +268,18 @@ public final class TestServer implements AutoCloseable {
         return answers;
     }
 
+    /// Stops it as a signal does, while the test goes on.
+    public CompletableFuture<Void> stop() {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                server.close();
+                return null;
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
     /// Ends the test: requests that wait for an answer get none, and no hook waits for the test.
     /// `server().close()` stops it as a signal does.
     @Override

@@ -13,23 +13,31 @@ import java.util.function.BiFunction;
 /// upper case. Tests override the hook that they are about.
 public class TextHandler implements InferenceHandler<Object, String, String> {
 
+    /// What is done first in a hook, with its records or predictions, and with nothing in `modelFn`.
+    protected void enter(String hook, List<String> lines) {}
+
     @Override
     public Object modelFn(ModelContext context) throws Exception {
+        enter("modelFn", List.of());
         return this;
     }
 
     @Override
     public List<String> inputFn(InvocationRequest request) throws IOException {
-        return request.text().lines().toList();
+        var records = request.text().lines().toList();
+        enter("inputFn", records);
+        return records;
     }
 
     @Override
     public List<String> predictFn(List<String> records, Object model) throws Exception {
+        enter("predictFn", records);
         return records.stream().map(String::toUpperCase).toList();
     }
 
     @Override
     public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
+        enter("outputFn", predictions);
         return InvocationResponse.of(String.join("\n", predictions), request.accept());
     }
 
@@ -73,41 +81,16 @@ public class TextHandler implements InferenceHandler<Object, String, String> {
         };
     }
 
-    /// What a test does in a hook, with its records or predictions.
+    /// What a test does in a hook.
     public interface Deed {
         void with(List<String> lines) throws Throwable;
     }
 
-    /// A handler in one of whose hooks something is done first, with nothing in `modelFn`. What that throws the
-    /// hook throws.
+    /// A handler in one of whose hooks something is done first. What that throws the hook throws.
     public static TextHandler before(String before, Deed deed) {
         return new TextHandler() {
             @Override
-            public Object modelFn(ModelContext context) throws Exception {
-                enter("modelFn", List.of());
-                return super.modelFn(context);
-            }
-
-            @Override
-            public List<String> inputFn(InvocationRequest request) throws IOException {
-                var records = super.inputFn(request);
-                enter("inputFn", records);
-                return records;
-            }
-
-            @Override
-            public List<String> predictFn(List<String> records, Object model) throws Exception {
-                enter("predictFn", records);
-                return super.predictFn(records, model);
-            }
-
-            @Override
-            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
-                enter("outputFn", predictions);
-                return super.outputFn(predictions, request);
-            }
-
-            private void enter(String hook, List<String> lines) {
+            protected void enter(String hook, List<String> lines) {
                 try {
                     if (hook.equals(before)) {
                         deed.with(lines);

@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.error.ErrorType;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.InvocationRequest;
@@ -16,14 +18,17 @@ import dev.berth.testing.CapturedLog;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -215,5 +220,26 @@ class FailuresTest {
             assertThat(server.get("/metrics").body()).contains("berth_queue_depth{model=\"model\"} 0.0");
             assertThat(server.invoke("fine").body()).isEqualTo("FINE");
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x", "\u0000", "\"", "界", "😀"})
+    void aLongMessageIsCutToWhatSageMakerHandsOn(String unit) throws Exception {
+        var body = new String(ErrorForm.PLAIN.body(ErrorType.BAD_INPUT, unit.repeat(5000)), StandardCharsets.UTF_8);
+        assertThat(body.length()).isBetween(1000, 2048);
+        assertThat(new ObjectMapper().readTree(body).path("message").asText())
+                .startsWith(unit)
+                .endsWith("…")
+                .doesNotContain("\ufffd");
+    }
+
+    @ParameterizedTest
+    @EnumSource(ErrorType.class)
+    void everyTypeHasAnErrorStatusAndTheMessageStandsFirst(ErrorType type) {
+        assertThat(type.status()).isBetween(400, 599);
+        assertThat(new String(ErrorForm.PLAIN.body(type, "why"), StandardCharsets.UTF_8))
+                .isEqualTo(
+                        "{\"message\":\"why\",\"type\":\"%s\",\"code\":%d}",
+                        type.code().toLowerCase(Locale.ROOT), type.status());
     }
 }

@@ -226,16 +226,6 @@ class InvocationsTest {
         }
     }
 
-    @Test
-    void headersThatAreTooLargeAre431() throws Exception {
-        try (var connection = new RawConnection(server.port())) {
-            var response = connection
-                    .send("GET /ping HTTP/1.1\r\nHost: x\r\nX-Long: " + "x".repeat(100_000) + "\r\n\r\n")
-                    .readResponse();
-            assertThat(response).startsWith("HTTP/1.1 431").contains("\"code\":431");
-        }
-    }
-
     /// What is unread when a server closes a connection makes its kernel send a reset, and some
     /// clients then lose the answer.
     @Test

@@ -30,30 +30,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(600)
 class IsolationTest {
 
-    private static final String INPUT = """
-      public List<String> inputFn(InvocationRequest request) throws IOException {
-        hang();
-        return super.inputFn(request);
-      }
-      """;
-    private static final String PREDICT = """
-      public List<String> predictFn(List<String> records, Object model) throws Exception {
-        hang();
-        return super.predictFn(records, model);
-      }
-      """;
-    private static final String OUTPUT = """
-      public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
-        hang();
-        return super.outputFn(predictions, request);
-      }
-      """;
-
     /// Until the test lets the lock go, whoever interrupts.
     private static final String HANG = """
-      private static void hang() {
-        dev.berth.testing.HookProbe.note("hangs");
-        dev.berth.testing.HookProbe.waitForLock();
+      @Override protected void enter(String hook, List<String> lines) {
+        if (hook.equals("%s")) {
+          HookProbe.note("hangs");
+          HookProbe.waitForLock();
+        }
       }
       """;
 
@@ -159,13 +142,7 @@ class IsolationTest {
     }
 
     private void load(TestServer server, String name, String hook) throws Exception {
-        var hooks = switch (hook) {
-            case "inputFn" -> INPUT;
-            case "predictFn" -> PREDICT;
-            case "outputFn" -> OUTPUT;
-            default -> "";
-        };
-        var artifact = CodeArtifact.hooks(Files.createDirectory(directory.resolve(name)), hooks + HANG);
+        var artifact = CodeArtifact.hooks(Files.createDirectory(directory.resolve(name)), HANG.formatted(hook));
         var loaded = server.load(name, artifact.directory());
         assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
     }

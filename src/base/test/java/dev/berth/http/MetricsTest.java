@@ -29,17 +29,18 @@ class MetricsTest {
                     .startsWith("text/plain")
                     .contains("version=0.0.4");
             assertThat(response.body())
-                    .contains("# TYPE berth_requests_total counter")
-                    .contains("berth_records_total{model=\"model\"} 3.0")
-                    .contains("berth_predict_seconds_count{model=\"model\"} 3")
-                    .contains("berth_decode_seconds_count{model=\"model\"} 1")
-                    .contains("berth_encode_seconds_count{model=\"model\"} 1")
-                    .contains("berth_queue_depth{model=\"model\"} 0.0")
-                    .contains("berth_batch_size_count{model=\"model\"} 3")
-                    .contains("berth_model_load_seconds_count 1")
-                    .contains("berth_padding_tokens_total")
-                    .contains("jvm_memory_used_bytes")
-                    .contains("process_cpu_usage");
+                    .contains(
+                            "# TYPE berth_requests_total counter",
+                            "berth_records_total{model=\"model\"} 3.0",
+                            "berth_predict_seconds_count{model=\"model\"} 3",
+                            "berth_decode_seconds_count{model=\"model\"} 1",
+                            "berth_encode_seconds_count{model=\"model\"} 1",
+                            "berth_queue_depth{model=\"model\"} 0.0",
+                            "berth_batch_size_count{model=\"model\"} 3",
+                            "berth_model_load_seconds_count 1",
+                            "berth_padding_tokens_total",
+                            "jvm_memory_used_bytes",
+                            "process_cpu_usage");
         }
     }
 
@@ -49,11 +50,12 @@ class MetricsTest {
         try (var server = TestServer.with(new GatedHandler(gate))
                 .start("BERTH_QUEUE_CAPACITY=20", "BERTH_MAX_BATCH_SIZE=1", "SAGEMAKER_MODEL_SERVER_WORKERS=1")) {
             assertThat(server.get("/metrics").body())
-                    .contains("berth_requests_in_flight{model=\"model\"} 0.0")
-                    .contains("berth_queue_capacity{model=\"model\"} 20.0")
-                    .contains("berth_expected_wait_seconds{model=\"model\"} 0.0")
-                    .contains("berth_stuck_hooks{model=\"model\"} 0.0")
-                    .contains("berth_ready 1.0")
+                    .contains(
+                            "berth_requests_in_flight{model=\"model\"} 0.0",
+                            "berth_queue_capacity{model=\"model\"} 20.0",
+                            "berth_expected_wait_seconds{model=\"model\"} 0.0",
+                            "berth_stuck_hooks{model=\"model\"} 0.0",
+                            "berth_ready 1.0")
                     .containsPattern("berth_build_info\\{java=\"[^\"]+\",version=\"[^\"]+\"} 1");
             var waiting = List.of(server.invokeAsync("a\nb\nc"), server.invokeAsync("d\ne"));
             server.awaitMetrics(

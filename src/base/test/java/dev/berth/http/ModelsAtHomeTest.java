@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.HookProbe;
+import dev.berth.testing.Origins;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -31,16 +32,16 @@ class ModelsAtHomeTest {
     private static final String NOTING_LOAD = """
       @Override public Object modelFn(ModelContext context) { HookProbe.note("modelFn"); return this; }
       """;
-    private static final String SPINNING_LOAD = """
-      @Override public Object modelFn(ModelContext context) { HookProbe.note("modelFn"); HookProbe.spin(); return this; }
-      """;
-    private static final String SPINNING_PREDICTION = """
-      @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
-        HookProbe.note("predictFn");
-        HookProbe.spin();
-        return super.predictFn(records, model);
-      }
-      """;
+    private static final String SPINNING_LOAD = spinning("modelFn");
+    private static final String SPINNING_PREDICTION = spinning("predictFn");
+
+    private static String spinning(String hook) {
+        return """
+          @Override protected void enter(String hook, List<String> lines) {
+            if (hook.equals("%s")) { HookProbe.note(hook); HookProbe.spin(); }
+          }
+          """.formatted(hook);
+    }
 
     @TempDir
     Path models;
@@ -379,6 +380,17 @@ class ModelsAtHomeTest {
             await().untilAsserted(() -> assertThat(log.text()).contains("model \"m\" is not in " + models));
             assertStatus(server.ask("m", "a"), 404, "is neither loaded nor a directory of");
             assertThat(statuses(server)).isEmpty();
+        }
+    }
+
+    @Test
+    void whatChangesTheServerIsNotForPagesFromElsewhere(@TempDir Path elsewhere) throws Exception {
+        try (var server = lazy().start()) {
+            Origins.assertRefusesPagesFromElsewhere(server, "POST /models");
+            Origins.assertRefusesPagesFromElsewhere(server, "DELETE /models/m");
+            for (var url : new Path[] {elsewhere, models.resolve("../x"), Path.of("/")}) {
+                assertStatus(server.load("m", url), 400, "url: found", "expected a directory below " + models);
+            }
         }
     }
 

@@ -175,6 +175,16 @@ class ModelsTest {
         assertThat(response.statusCode()).isEqualTo(400);
     }
 
+    /// A page can have a browser send any body of another type, or of none.
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "none",
+            value = {"none", "text/plain", "application/x-www-form-urlencoded"})
+    void aLoadSaysThatItIsJson(String type) throws Exception {
+        var refused = post("{\"model_name\": \"m\", \"url\": \"/nope\"}", type);
+        assertStatus(refused, 415, "Content-Type: found " + (type == null ? "nothing" : "\\\"" + type));
+    }
+
     @Test
     @Tag("MME-04")
     void aLoadMayHaveFieldsThatNobodyKnows() throws Exception {

@@ -6,13 +6,16 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.Gate;
 import dev.berth.testing.HookProbe;
 import dev.berth.testing.RememberingHandler;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
+import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -20,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -121,8 +125,8 @@ class SessionTest {
             assertThat(response.statusCode()).isEqualTo(200);
             assertThat(response.headers().firstValue(CLOSED_ID)).hasValue(id);
             assertThat(handler.closed()).isEqualTo(1);
-            assertRejected(ask(server, id, "a"), "is not open here");
-            assertRejected(server.invoke(CLOSE, ID, id), "is not open here");
+            assertStatus(ask(server, id, "a"), 400, "is not open here");
+            assertStatus(server.invoke(CLOSE, ID, id), 400, "is not open here");
         }
     }
 
@@ -131,7 +135,7 @@ class SessionTest {
     void idsOfAnotherServerAreRejected() throws Exception {
         try (var server = TestServer.with(new RememberingHandler(LONG)).start();
                 var other = TestServer.with(new RememberingHandler(LONG)).start()) {
-            assertRejected(ask(server, open(other), "a"), "is not open here");
+            assertStatus(ask(server, open(other), "a"), 400, "is not open here");
         }
     }
 
@@ -144,10 +148,11 @@ class SessionTest {
 
             await().until(() -> handler.closed() == 1);
 
-            assertRejected(ask(server, id, "a"), "has expired");
+            assertStatus(ask(server, id, "a"), 400, "has expired");
             assertThat(server.get("/metrics").body())
-                    .contains("berth_sessions_closed_total{model=\"model\",reason=\"expired\"} 1.0")
-                    .contains("berth_sessions{model=\"model\"} 0.0");
+                    .contains(
+                            "berth_sessions_closed_total{model=\"model\",reason=\"expired\"} 1.0",
+                            "berth_sessions{model=\"model\"} 0.0");
         }
     }
 
@@ -156,7 +161,7 @@ class SessionTest {
     @Tag("SES-06")
     void aModelWithoutSessionsRejectsThem(String id) throws Exception {
         try (var server = TestServer.with(new TextHandler()).start()) {
-            assertRejected(server.invoke(OPEN, ID, id), "have no sessions");
+            assertStatus(server.invoke(OPEN, ID, id), 400, "have no sessions");
         }
     }
 
@@ -173,7 +178,7 @@ class SessionTest {
     void whatTheProtocolDoesNotHaveIsRejected(String id, String body, String message) throws Exception {
         var handler = new RememberingHandler(LONG);
         try (var server = TestServer.with(handler).start()) {
-            assertRejected(server.invoke(body, ID, id), message);
+            assertStatus(server.invoke(body, ID, id), 400, message);
             assertThat(handler.opened()).isZero();
         }
     }
@@ -255,7 +260,7 @@ class SessionTest {
             assertThat(ask(server, used, "a".repeat(200_000)).statusCode()).isEqualTo(200);
 
             await().until(() -> handler.closed() == 1);
-            assertRejected(ask(server, old, "b"), "is not open here");
+            assertStatus(ask(server, old, "b"), 400, "is not open here");
             assertThat(ask(server, used, "b").statusCode()).isEqualTo(200);
             assertThat(server.get("/metrics").body()).contains("reason=\"memory\"} 1.0");
         }
@@ -330,6 +335,47 @@ class SessionTest {
         }
     }
 
+    @Test
+    @Tag("SES-03")
+    @Tag("SES-05")
+    void aSessionBelongsToItsModelAndEndsWithIt(@TempDir Path directory) throws Exception {
+        try (var server = TestServer.ofModels().start()) {
+            load(server, directory, "one");
+            load(server, directory, "two");
+            var id = server.ask("one", OPEN, ID, "NEW_SESSION")
+                    .headers()
+                    .firstValue(ID)
+                    .orElseThrow()
+                    .split(";")[0];
+            assertThat(server.ask("one", "a", ID, id, "Content-Type", "text/plain")
+                            .body())
+                    .isEqualTo("A");
+            assertThat(server.ask("one", "b", ID, id, "Content-Type", "text/plain")
+                            .body())
+                    .isEqualTo("A,B");
+            assertStatus(server.ask("two", "c", ID, id, "Content-Type", "text/plain"), 400);
+            assertThat(server.get("/metrics").body())
+                    .contains("berth_sessions{model=\"one\"} 1.0", "berth_sessions{model=\"two\"} 0.0");
+
+            assertThat(server.unload("one").statusCode()).isEqualTo(200);
+            load(server, directory, "one");
+            assertThat(server.get("/metrics").body()).contains("berth_sessions{model=\"one\"} 0.0");
+            assertStatus(server.ask("one", "d", ID, id, "Content-Type", "text/plain"), 400);
+        }
+    }
+
+    private static void load(TestServer server, Path directory, String name) throws IOException, InterruptedException {
+        var source = """
+        public class Inference extends RememberingHandler {
+          public Inference() { super(java.time.Duration.ofMinutes(20)); }
+        }
+        """;
+        var artifact = new CodeArtifact(directory.resolve(name))
+                .source("Inference.java", source)
+                .directory();
+        assertThat(server.load(name, artifact).statusCode()).isEqualTo(200);
+    }
+
     private static String open(TestServer server) throws Exception {
         var response = server.invoke(OPEN, ID, "NEW_SESSION");
         assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
@@ -340,9 +386,5 @@ class SessionTest {
         return server.invokeAsync(text, ID, id, "Content-Type", "text/plain")
                 .orTimeout(60, TimeUnit.SECONDS)
                 .join();
-    }
-
-    private static void assertRejected(HttpResponse<String> response, String message) {
-        assertStatus(response, 400, message);
     }
 }

@@ -2,18 +2,17 @@ package dev.berth.http;
 
 import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.Gate;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.net.http.HttpResponse;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -88,7 +87,8 @@ class SharedBatchTest {
     void aCallerWhoLeavesInterruptsNoBatchThatAnotherOneWaitsFor() throws Exception {
         var first = server.invokeAsync("first");
         model.gate.awaitArrival();
-        var held = askAndAwait("held");
+        var held = server.invokeAsync("held");
+        server.awaitQueued(1);
         try (var leaves = new RawConnection(server.port())) {
             leaves.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
             server.awaitQueued(2);
@@ -147,29 +147,13 @@ class SharedBatchTest {
     private List<HttpResponse<String>> askTogether(String... bodies) throws Exception {
         var first = server.invokeAsync("first");
         model.gate.awaitArrival();
-        var asked = Stream.of(bodies).map(this::askAndAwait).toList();
+        var asked = new ArrayList<CompletableFuture<HttpResponse<String>>>();
+        for (var body : bodies) {
+            asked.add(server.invokeAsync(body));
+            server.awaitQueued(asked.size());
+        }
         model.gate.open();
         assertThat(first.get().body()).isEqualTo("FIRST");
         return asked.stream().map(CompletableFuture::join).toList();
-    }
-
-    private CompletableFuture<HttpResponse<String>> askAndAwait(String body) {
-        var before = depth();
-        var answer = server.invokeAsync(body);
-        await().until(() -> depth() > before);
-        return answer;
-    }
-
-    private double depth() {
-        try {
-            return server.get("/metrics")
-                    .body()
-                    .lines()
-                    .filter(line -> line.startsWith("berth_queue_depth{"))
-                    .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
-                    .sum();
-        } catch (Exception e) {
-            throw new AssertionError(e);
-        }
     }
 }

@@ -44,8 +44,7 @@ class SplitRecordsTest {
             assertThat(server.invoke("a\nb c d\ne").body()).isEqualTo("A\nB-C-D of b c d\nE");
             assertThat(server.invoke("a\nb").body()).isEqualTo("A\nB");
             assertThat(server.invoke("").body()).isEmpty();
-            await().untilAsserted(() ->
-                    assertThat(log.text()).contains(": 3 records, ").contains(": 2 records, "));
+            await().untilAsserted(() -> assertThat(log.text()).contains(": 3 records, ", ": 2 records, "));
             assertThat(server.get("/metrics").body())
                     .contains("berth_records_total{model=\"model\"} 5.0", "berth_batch_size_sum{model=\"model\"} 7.0");
         }

@@ -8,7 +8,6 @@ import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,7 +22,7 @@ class StoppingTest {
     void inItsLameDuckTimeItServesOnAndPingIs503() throws Exception {
         var server = TestServer.with(new TextHandler()).start("BERTH_LAME_DUCK_SECONDS=5");
         assertThat(server.invoke("a").headers().firstValue("Connection")).isEmpty();
-        var stopped = stop(server);
+        var stopped = server.stop();
         await().until(() -> server.get("/ping").statusCode() == 503);
 
         var answer = server.invoke("a");
@@ -42,7 +41,7 @@ class StoppingTest {
         var server = TestServer.with(new GatedHandler(gate)).start();
         var running = server.invokeAsync("a");
         gate.awaitArrival();
-        var stopped = stop(server);
+        var stopped = server.stop();
         await().until(() -> server.get("/ping").statusCode() == 503);
 
         await().until(() -> server.invoke("b").statusCode() == 503);
@@ -66,15 +65,5 @@ class StoppingTest {
             assertStatus(waiting.join(), 503, "has stopped");
             assertThat(handler.predicted()).isZero();
         }
-    }
-
-    private static CompletableFuture<Void> stop(TestServer server) {
-        return CompletableFuture.runAsync(() -> {
-            try {
-                server.server().close();
-            } catch (Exception e) {
-                throw new IllegalStateException(e);
-            }
-        });
     }
 }

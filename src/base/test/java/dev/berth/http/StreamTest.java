@@ -15,7 +15,6 @@ import dev.berth.testing.SpellingHandler;
 import dev.berth.testing.TestServer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -82,15 +81,16 @@ class StreamTest {
         var text = random.ints(20_000, 'a', 'z' + 1)
                 .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append);
         try (var server = TestServer.with(new SpellingHandler()).start()) {
-            var body = stream(server, text.toString(), LINES).body();
+            var request = HttpRequest.newBuilder(server.uri("/invocations"))
+                    .header("Accept", LINES)
+                    .POST(BodyPublishers.ofString(text.toString()))
+                    .build();
+            var body = server.send(request, BodyHandlers.ofInputStream()).body();
             var all = new ByteArrayOutputStream();
-            for (int count; (count = body.read(new byte[0])) >= 0; ) {
+            for (int count = 0; count >= 0; ) {
                 var piece = new byte[1 + random.nextInt(3000)];
                 count = body.read(piece);
-                if (count < 0) {
-                    break;
-                }
-                all.write(piece, 0, count);
+                all.write(piece, 0, Math.max(0, count));
             }
             assertThat(all.toString(StandardCharsets.UTF_8).replace("\n", ""))
                     .isEqualTo(text.toString().toUpperCase(Locale.ROOT));
@@ -287,7 +287,7 @@ class StreamTest {
             await().until(() -> handler.steps().size() == 2 && handler.allowed.hasQueuedThreads());
             var quick = server.invokeAsync("xy", "Accept", LINES);
             var whole = server.invokeAsync("z");
-            awaitMetric(server, "berth_queue_depth", "2.0");
+            server.awaitQueued(2);
             handler.allowed.release(100);
             assertThat(quick.join().body()).isEqualTo("X\nY\n");
             assertThat(whole.join().body()).isEqualTo("Z");
@@ -309,11 +309,7 @@ class StreamTest {
             @Override
             public Spelling beginFn(String line, Object model) {
                 if (line.startsWith("slow")) {
-                    try {
-                        slow.pass();
-                    } catch (InterruptedException e) {
-                        throw new IllegalStateException(e);
-                    }
+                    slow.passWhateverInterrupts();
                 }
                 return super.beginFn(line, model);
             }
@@ -562,13 +558,6 @@ class StreamTest {
         assertThat(handler.open()).isZero();
     }
 
-    private static HttpResponse<InputStream> stream(TestServer server, String body, String accept) throws Exception {
-        var request = HttpRequest.newBuilder(server.uri("/invocations"))
-                .header("Accept", accept)
-                .POST(BodyPublishers.ofString(body));
-        return server.send(request.build(), BodyHandlers.ofInputStream());
-    }
-
     private static String post(String body, String accept) {
         return "POST /invocations HTTP/1.1\r\nHost: x\r\nAccept: %s\r\nContent-Length: %d\r\n\r\n%s"
                 .formatted(accept, body.length(), body);
@@ -580,9 +569,5 @@ class StreamTest {
             head.append(line).append('\n');
         }
         return head.toString();
-    }
-
-    private static void awaitMetric(TestServer server, String name, String value) {
-        server.awaitMetrics("%s{model=\"model\"} %s".formatted(name, value));
     }
 }

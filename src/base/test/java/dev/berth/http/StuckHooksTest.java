@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
+import dev.berth.memory.RequestMemory;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.TestServer;
@@ -100,5 +101,40 @@ class StuckHooksTest {
                         "SAGEMAKER_MODEL_SERVER_WORKERS=2",
                         "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=2",
                         "BERTH_STUCK_SECONDS=1");
+    }
+
+    /// Waits in `inputFn` where the body says so.
+    private TestServer waiting() throws Exception {
+        return TestServer.with(TextHandler.before("inputFn", lines -> {
+                    if (lines.getFirst().startsWith("wait")) {
+                        wedged.incrementAndGet();
+                        if (lines.getFirst().startsWith("wait for memory")) {
+                            RequestMemory.waiting();
+                        }
+                        end.pass();
+                    }
+                }))
+                .start();
+    }
+
+    @Test
+    void hooksOfLargeRequestsTakeNoThreadFromSmallOnes() throws Exception {
+        try (var server = waiting()) {
+            var large = "wait" + " ".repeat(300 << 10);
+            var all = TestServer.hang(32, wedged::get, () -> server.invokeAsync(large));
+            assertThat(server.invoke("small").body()).isEqualTo("SMALL");
+            end.open();
+            assertAll(all, 200);
+        }
+    }
+
+    @Test
+    void hooksThatWaitForMemoryLetOthersRun() throws Exception {
+        try (var server = waiting()) {
+            var all = TestServer.hang(100, wedged::get, () -> server.invokeAsync("wait for memory"));
+            assertThat(server.invoke("small").body()).isEqualTo("SMALL");
+            end.open();
+            assertAll(all, 200);
+        }
     }
 }

@@ -17,7 +17,6 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Map;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLSocket;
@@ -190,16 +189,19 @@ class TlsTest {
         file("ec.key", ec.keyPem());
         file("broken.key", "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n");
         file("broken.crt", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n");
-        var environment = new HashMap<String, String>();
-        environment.put("BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString());
-        Map.of("BERTH_TLS_CERTIFICATE", certificate == null ? "" : certificate, "BERTH_TLS_KEY", key == null ? "" : key)
-                .forEach((name, value) -> environment.put(
-                        name, value.isEmpty() ? "" : directory.resolve(value).toString()));
+        var environment = Map.of(
+                "BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString(),
+                "BERTH_TLS_CERTIFICATE", path(certificate),
+                "BERTH_TLS_KEY", path(key));
         assertThatThrownBy(() -> Configuration.read(environment, Map.of(), Path.of(".")))
                 .isInstanceOfSatisfying(
                         ConfigurationException.class,
                         e -> assertThat(e.problems())
                                 .anySatisfy(said -> assertThat(said.replace(directory + "/", ""))
                                         .startsWith(problem.replace('~', '"'))));
+    }
+
+    private static String path(String name) {
+        return name == null ? "" : directory.resolve(name).toString();
     }
 }

@@ -13,9 +13,9 @@ import dev.berth.testing.ServeProcess;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -30,14 +30,10 @@ class EmfTest {
     @Tag("slow")
     void aServerPrintsThemOnLinesOfTheirOwn() throws Exception {
         try (var server = ServeProcess.java(Map.of(
-                        "BERTH_METRICS_FORMAT",
-                        "emf",
-                        "BERTH_METRICS_INTERVAL_SECONDS",
-                        "1",
-                        "BERTH_LOG_FORMAT",
-                        "json",
-                        "BERTH_METRICS_DIMENSIONS",
-                        "EndpointName=demo,VariantName=AllTraffic"))
+                        "BERTH_METRICS_FORMAT", "emf",
+                        "BERTH_METRICS_INTERVAL_SECONDS", "1",
+                        "BERTH_LOG_FORMAT", "json",
+                        "BERTH_METRICS_DIMENSIONS", "EndpointName=demo,VariantName=AllTraffic"))
                 .awaitReady()) {
             server.invokeSample();
             await().until(() -> documents(server).stream().anyMatch(line -> line.contains("berth_predict_seconds")));
@@ -72,33 +68,26 @@ class EmfTest {
             var documents = new EmfDocuments(DIMENSIONS);
             entered(model, 200, 3, 3, 15, 70_000);
             var first = documents(documents, metrics);
-            var ofModel = first.get("answers");
-            assertThat(ofModel.get("berth_requests_in_flight").asDouble()).isZero();
-            assertThat(ofModel.get("vllm:e2e_request_latency_seconds")).isNull();
-            var latency = ofModel.get("berth_model_request_seconds");
+            assertThat(number(first, "answers", "berth_requests_in_flight")).isZero();
+            assertThat(first.get("answers").get("vllm:e2e_request_latency_seconds"))
+                    .isNull();
+            var latency = first.get("answers").get("berth_model_request_seconds");
             assertThat(latency.get("Values")).extracting(JsonNode::asDouble).containsExactly(0.005, 0.02, 60.0);
             assertThat(latency.get("Counts")).extracting(JsonNode::asDouble).containsExactly(2.0, 1.0, 1.0);
             assertThat(latency.get("Sum").asDouble()).isEqualTo(70.021);
-            assertThat(first.get("answers 200")
-                            .get("berth_model_requests_total")
-                            .asDouble())
+            assertThat(number(first, "answers 200", "berth_model_requests_total"))
                     .isEqualTo(4);
-            assertThat(first.get("").get("berth_models_loaded").asDouble()).isZero();
+            assertThat(number(first, "", "berth_models_loaded")).isZero();
 
             entered(model, 503, 1);
             var second = documents(documents, metrics);
             assertThat(second.get("answers")
-                            .get("berth_model_request_seconds")
-                            .get("Count")
+                            .at("/berth_model_request_seconds/Count")
                             .asDouble())
                     .isEqualTo(1);
-            assertThat(second.get("answers 200")
-                            .get("berth_model_requests_total")
-                            .asDouble())
+            assertThat(number(second, "answers 200", "berth_model_requests_total"))
                     .isZero();
-            assertThat(second.get("answers 503")
-                            .get("berth_model_requests_total")
-                            .asDouble())
+            assertThat(number(second, "answers 503", "berth_model_requests_total"))
                     .isEqualTo(1);
             // Nothing has come, so there is no latency.
             assertThat(documents(documents, metrics).get("answers").get("berth_model_request_seconds"))
@@ -106,24 +95,21 @@ class EmfTest {
         }
     }
 
+    private static double number(Map<String, JsonNode> documents, String labels, String metric) {
+        return documents.get(labels).get(metric).asDouble();
+    }
+
     @Test
     void aModelThatIsLoadedAgainCountsFromZero() throws Exception {
         try (var metrics = new ServingMetrics()) {
             var documents = new EmfDocuments(Map.of());
-            var model = metrics.ofModel("a");
-            model.requestQueued(5);
-            assertThat(documents(documents, metrics)
-                            .get("a")
-                            .get("berth_records_total")
-                            .asDouble())
-                    .isEqualTo(5);
-            model.close();
-            metrics.ofModel("a").requestQueued(2);
-            assertThat(documents(documents, metrics)
-                            .get("a")
-                            .get("berth_records_total")
-                            .asDouble())
-                    .isEqualTo(2);
+            for (int records : new int[] {5, 2}) {
+                var model = metrics.ofModel("a");
+                model.requestQueued(records);
+                assertThat(number(documents(documents, metrics), "a", "berth_records_total"))
+                        .isEqualTo(records);
+                model.close();
+            }
         }
     }
 
@@ -151,27 +137,18 @@ class EmfTest {
 
     /// By model and status.
     private static Map<String, JsonNode> documents(EmfDocuments documents, ServingMetrics metrics) throws Exception {
-        var lines = documents.of(metrics.snapshots(), Instant.now());
-        for (var line : lines) {
+        var all = new HashMap<String, JsonNode>();
+        for (var line : documents.of(metrics.snapshots(), Instant.now())) {
             EmfRules.check(line);
-        }
-        return lines.stream()
-                .map(EmfTest::parsed)
-                .filter(document -> !document.has("model_name"))
-                .collect(Collectors.toMap(
-                        document -> "%s %s"
-                                .formatted(
-                                        document.path("model").asText(),
-                                        document.path("status").asText())
+            var document = JSON.readTree(line);
+            if (!document.has("model_name")) {
+                all.put(
+                        (document.path("model").asText() + " "
+                                        + document.path("status").asText())
                                 .strip(),
-                        document -> document));
-    }
-
-    private static JsonNode parsed(String line) {
-        try {
-            return JSON.readTree(line);
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
+                        document);
+            }
         }
+        return all;
     }
 }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.berth.hooks.InvocationRequest;
 import dev.berth.testing.EndlessConnections;
+import dev.berth.testing.Gate;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -16,7 +16,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.eclipse.jetty.http2.ErrorCode;
 import org.junit.jupiter.api.Tag;
@@ -99,7 +98,11 @@ class Http2ConnectionsTest {
                     // It has made way.
                 }
             });
-            Thread.sleep(500);
+            // Each is answered, so all that time something has come.
+            var in = new DataInputStream(http2.socket().getInputStream());
+            for (int answers = 0; answers < 20; answers++) {
+                nextFrame(in, SETTINGS);
+            }
             try (var request = new RawConnection(server.port()).send(REQUEST)) {
                 assertThat(request.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
             }
@@ -112,18 +115,11 @@ class Http2ConnectionsTest {
     @Tag("slow")
     void smallFramesThatNobodyReadsAreLeftToTheirSender() throws Exception {
         int size = 1_000_000;
-        var blocked = new CountDownLatch(1);
-        var handler = new TextHandler() {
-            @Override
-            public List<String> inputFn(InvocationRequest request) throws IOException {
-                try {
-                    blocked.await();
-                } catch (InterruptedException e) {
-                    throw new IllegalStateException(e);
-                }
-                return List.of("" + request.body().readAllBytes().length);
-            }
-        };
+        var blocked = new Gate(1);
+        var handler = TextHandler.reading(request -> {
+            blocked.passWhateverInterrupts();
+            return List.of("" + request.body().readAllBytes().length);
+        });
         try (var server = TestServer.with(handler).set("BERTH_GRPC_PORT", "0").start();
                 var http2 = new RawConnection(server.server().otherPorts().get("HTTP/2"))) {
             http2.send(HTTP2).send(frame(SETTINGS, 0, 0)).send(frame(HEADERS, END_HEADERS, 1, CALL));
@@ -150,7 +146,7 @@ class Http2ConnectionsTest {
                     return isSame;
                 }
             });
-            blocked.countDown();
+            blocked.open();
             var answer = nextFrame(new DataInputStream(http2.socket().getInputStream()), DATA);
             assertThat(new String(answer.payload(), StandardCharsets.UTF_8)).isEqualTo("" + size);
         }

@@ -9,7 +9,6 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InferenceHandler;
-import dev.berth.hooks.InvocationRequest;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
@@ -23,6 +22,7 @@ import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Status.StatusCode;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -68,13 +68,10 @@ class OtlpTest {
     @Test
     void aRequestIsATraceBelowItsCallers() throws Exception {
         var seen = new CopyOnWriteArrayList<String>();
-        var handler = new TextHandler() {
-            @Override
-            public List<String> inputFn(InvocationRequest request) throws IOException {
-                seen.add(request.traceParent().orElseThrow());
-                return super.inputFn(request);
-            }
-        };
+        var handler = TextHandler.reading(request -> {
+            seen.add(request.traceParent().orElseThrow());
+            return request.text().lines().toList();
+        });
         try (var server = server(handler).start()) {
             server.get("/ping");
             server.get("/metrics");
@@ -86,13 +83,14 @@ class OtlpTest {
             assertThat(request.getKind()).isEqualTo(Span.SpanKind.SPAN_KIND_SERVER);
             assertThat(request.getStatus().getCode()).isEqualTo(StatusCode.STATUS_CODE_UNSET);
             assertThat(attributes(request.getAttributesList()))
-                    .containsEntry("http.request.method", "POST")
-                    .containsEntry("http.route", "/invocations")
-                    .containsEntry("http.response.status_code", "200")
-                    .containsEntry("url.path", "/invocations")
-                    .containsEntry("berth.model", "model")
-                    .containsEntry("berth.records", "2")
-                    .containsEntry("berth.request_id", "one");
+                    .containsAllEntriesOf(Map.of(
+                            "http.request.method", "POST",
+                            "http.route", "/invocations",
+                            "http.response.status_code", "200",
+                            "url.path", "/invocations",
+                            "berth.model", "model",
+                            "berth.records", "2",
+                            "berth.request_id", "one"));
             assertThat(receiver.spans()).noneMatch(span -> span.getName().startsWith("GET"));
             for (var step : List.of("inputFn", "queue", "batch", "outputFn")) {
                 assertThat(span(step).getParentSpanId()).as(step).isEqualTo(request.getSpanId());
@@ -143,8 +141,7 @@ class OtlpTest {
             var first = server.invokeAsync("first");
             gate.awaitArrival();
             var others = List.of(server.invokeAsync("a"), server.invokeAsync("b"));
-            await().untilAsserted(() ->
-                    assertThat(server.get("/metrics").body()).contains("berth_queue_depth{model=\"model\"} 2.0"));
+            server.awaitQueued(2);
             gate.open();
             first.join();
             others.forEach(CompletableFuture::join);
@@ -180,17 +177,13 @@ class OtlpTest {
     void aFailureIsOnTheStepThatFailedAndOnTheRequest() throws Exception {
         var handler = new TextHandler() {
             @Override
-            public List<String> inputFn(InvocationRequest request) throws IOException {
-                var lines = super.inputFn(request);
-                if (lines.contains("bad")) {
+            protected void enter(String hook, List<String> lines) {
+                if (hook.equals("inputFn") && lines.contains("bad")) {
                     throw new BadInputException("line: found bad, expected good");
                 }
-                return lines;
-            }
-
-            @Override
-            public List<String> predictFn(List<String> records, Object model) {
-                throw new IllegalStateException("the secret of a payload");
+                if (hook.equals("predictFn")) {
+                    throw new IllegalStateException("the secret of a payload");
+                }
             }
         };
         try (var server = server(handler).start()) {
@@ -224,15 +217,8 @@ class OtlpTest {
             var running = server.invokeAsync("a");
             gate.awaitArrival();
             var waiting = server.invokeAsync("b");
-            await().untilAsserted(() ->
-                    assertThat(server.get("/metrics").body()).contains("berth_queue_depth{model=\"model\"} 1.0"));
-            var closing = CompletableFuture.runAsync(() -> {
-                try {
-                    server.server().close();
-                } catch (Exception e) {
-                    throw new IllegalStateException(e);
-                }
-            });
+            server.awaitQueued(1);
+            var closing = server.stop();
             assertThat(waiting.join().statusCode()).isEqualTo(503);
             gate.open();
             running.join();

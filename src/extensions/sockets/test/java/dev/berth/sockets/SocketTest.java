@@ -20,10 +20,7 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.WebSocket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -32,10 +29,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Tag;
@@ -49,23 +42,6 @@ class SocketTest {
     private static final String PATH = "/invocations-bidirectional-stream";
     private static final Duration LONG = Duration.ofMinutes(20);
     private static final String ID = "X-Amzn-SageMaker-Session-Id";
-
-    @Test
-    @Tag("BIDI-01")
-    void anotherClientTalksToTheSameHooks() throws Exception {
-        var received = new LinkedBlockingQueue<String>();
-        try (var server = TestServer.with(new TextHandler()).start()) {
-            var socket = connect(server, received);
-
-            socket.sendText("one", true).join();
-            assertThat(next(received)).isEqualTo("ONE");
-            socket.sendText("two", true).join();
-            assertThat(next(received)).isEqualTo("TWO");
-
-            socket.sendClose(WebSocket.NORMAL_CLOSURE, "done").join();
-            assertThat(next(received)).isEqualTo("closed 1000");
-        }
-    }
 
     @Test
     @Tag("BIDI-02")
@@ -112,18 +88,12 @@ class SocketTest {
             @Override
             public List<String> inputFn(InvocationRequest request) throws IOException {
                 assertThat(request.contentType()).isEqualTo(MediaType.BYTES);
-                return List.of(new String(request.bytes(), StandardCharsets.ISO_8859_1));
-            }
-
-            @Override
-            public List<String> predictFn(List<String> records, Object model) {
-                return records;
+                return List.of(HexFormat.of().formatHex(request.bytes()));
             }
 
             @Override
             public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-                return InvocationResponse.of(
-                        predictions.getFirst().getBytes(StandardCharsets.ISO_8859_1), request.accept());
+                return InvocationResponse.of(HexFormat.of().parseHex(predictions.getFirst()), request.accept());
             }
         };
         var all = new byte[256];
@@ -166,13 +136,14 @@ class SocketTest {
                     .isEqualTo(
                             "{\"error\":{\"message\":\"body: found no number, expected one\",\"type\":\"bad_input\",\"code\":400}}");
             socket.text("3!1");
-            assertThat(socket.read().text()).contains("\"code\":500").contains("part 1 failed");
+            assertThat(socket.read().text()).contains("\"code\":500", "part 1 failed");
             socket.text("1");
             assertThat(socket.read().text()).isEqualTo("1");
             assertThat(server.get("/metrics").body())
-                    .contains("berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"101\"} 1.0")
-                    .contains("berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"400\"} 1.0")
-                    .contains("berth_model_requests_total{model=\"model\",status=\"500\"} 1.0");
+                    .contains(
+                            "berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"101\"} 1.0",
+                            "berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"400\"} 1.0",
+                            "berth_model_requests_total{model=\"model\",status=\"500\"} 1.0");
         }
     }
 
@@ -241,7 +212,7 @@ class SocketTest {
                         .satisfies(frame -> assertThat(frame.reason()).contains("was not whole within 2 s"));
                 socket.close();
             }
-            await().untilAsserted(() -> assertMetric(server, "berth_sockets 0.0"));
+            server.awaitMetrics("berth_sockets 0.0");
         }
     }
 
@@ -260,7 +231,7 @@ class SocketTest {
             assertThat(other.read().text()).isEqualTo("1");
             // The time from part to part is over for the lazy one, and its connection is cut.
             await().until(() -> handler.open() == 0);
-            await().untilAsserted(() -> assertMetric(server, "berth_sockets 1.0"));
+            server.awaitMetrics("berth_sockets 1.0");
         }
     }
 
@@ -280,7 +251,7 @@ class SocketTest {
             says.frame(true, RawSocket.CLOSE, new byte[] {3, (byte) 0xe8});
             await().until(() -> handler.open() == 0);
             says.close();
-            await().untilAsserted(() -> assertMetric(server, "berth_sockets 0.0"));
+            server.awaitMetrics("berth_sockets 0.0");
         }
     }
 
@@ -459,7 +430,7 @@ class SocketTest {
                 var busy = open(server)) {
             busy.text("last");
             gate.awaitArrival();
-            var stop = Thread.ofVirtual().start(() -> stop(server));
+            var stop = server.stop();
             await().until(() -> server.get("/ping").statusCode() == 503);
             gate.open();
 
@@ -521,8 +492,8 @@ class SocketTest {
             for (int i = 0; i < 500; i++) {
                 sockets.add(open(server));
             }
-            await().untilAsserted(() -> assertMetric(server, "berth_sockets 500.0"));
-            assertMetric(server, "berth_sessions{model=\"model\"} 500.0");
+            server.awaitMetrics("berth_sockets 500.0");
+            server.awaitMetrics("berth_sessions{model=\"model\"} 500.0");
             // Carriers of virtual threads, and hooks that opened sessions.
             assertThat(ManagementFactory.getThreadMXBean().getThreadCount() - before)
                     .isLessThan(64);
@@ -530,15 +501,7 @@ class SocketTest {
                 socket.close();
             }
             assertNothingIsTaken(server);
-            await().untilAsserted(() -> assertMetric(server, "berth_sessions{model=\"model\"} 0.0"));
-        }
-    }
-
-    private static void stop(TestServer server) {
-        try {
-            server.server().close();
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
+            server.awaitMetrics("berth_sessions{model=\"model\"} 0.0");
         }
     }
 
@@ -561,44 +524,13 @@ class SocketTest {
     /// No socket, and nothing of the account of requests.
     private static void assertNothingIsTaken(TestServer server) {
         var process = ProcessMemory.ofThisProcess();
+        server.awaitMetrics("berth_sockets 0.0");
         await().untilAsserted(() -> {
-            assertMetric(server, "berth_sockets 0.0");
             for (var part : List.of(process.few(), process.medium(), process.large())) {
                 var all = part.tryTake(part.bytes());
                 all.ifPresent(MemoryBudget.Share::close);
                 assertThat(all).isPresent();
             }
         });
-    }
-
-    private static void assertMetric(TestServer server, String line) throws Exception {
-        assertThat(server.get("/metrics").body()).contains(line);
-    }
-
-    private static WebSocket connect(TestServer server, BlockingQueue<String> received) {
-        return connect(server.client(), URI.create("ws://127.0.0.1:%d%s".formatted(server.port(), PATH)), received);
-    }
-
-    private static WebSocket connect(HttpClient client, URI uri, BlockingQueue<String> received) {
-        return client.newWebSocketBuilder()
-                .buildAsync(uri, new WebSocket.Listener() {
-                    @Override
-                    public CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
-                        received.add(data.toString());
-                        socket.request(1);
-                        return null;
-                    }
-
-                    @Override
-                    public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
-                        received.add("closed " + code);
-                        return null;
-                    }
-                })
-                .join();
-    }
-
-    private static String next(BlockingQueue<String> received) throws InterruptedException {
-        return received.poll(30, TimeUnit.SECONDS);
     }
 }

@@ -16,8 +16,11 @@ import java.net.http.HttpClient;
 import java.net.http.WebSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.CompletableFuture;
+import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.eclipse.jetty.websocket.api.StatusCode;
 import org.junit.jupiter.api.Tag;
@@ -49,7 +52,7 @@ class SocketsOfAServerTest {
                 assertThat(socket.text("a").read().text()).isEqualTo("A");
                 assertThat(socket.text("b").read().text()).isEqualTo("A,B");
                 assertThat(server.unload("one").statusCode()).isEqualTo(200);
-                assertThat(socket.text("c").read().text()).contains("\"error\"").contains("one");
+                assertThat(socket.text("c").read().text()).contains("\"error\"", "one");
             }
             server.awaitMetrics("berth_sockets 0.0");
             try (var socket = RawSocket.open(server.port(), "/models/none" + PATH)) {
@@ -91,36 +94,43 @@ class SocketsOfAServerTest {
     }
 
     @Test
-    void itOpensOverTls(@TempDir Path directory) throws Exception {
+    @Tag("BIDI-01")
+    void anotherClientTalksToTheSameHooksOverTls(@TempDir Path directory) throws Exception {
         var certificate = TestCertificate.of("RSA", directory);
-        var received = new CompletableFuture<String>();
+        var key = Files.writeString(directory.resolve("server.key"), certificate.keyPem());
+        var received = new LinkedBlockingQueue<String>();
+        var listener = new WebSocket.Listener() {
+            @Override
+            public CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
+                received.add(data.toString());
+                socket.request(1);
+                return null;
+            }
+
+            @Override
+            public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
+                received.add("closed " + code);
+                return null;
+            }
+        };
         try (var server = TestServer.with(new TextHandler())
                         .set(
                                 "BERTH_TLS_CERTIFICATE",
                                 Files.writeString(directory.resolve("server.crt"), certificate.pem())
                                         .toString())
-                        .set(
-                                "BERTH_TLS_KEY",
-                                Files.writeString(directory.resolve("server.key"), certificate.keyPem())
-                                        .toString())
+                        .set("BERTH_TLS_KEY", key.toString())
                         .start();
                 var client = HttpClient.newBuilder()
                         .sslContext(certificate.trusted())
                         .build()) {
-            var socket = client.newWebSocketBuilder()
-                    .buildAsync(
-                            URI.create("wss://localhost:%d%s".formatted(server.port(), PATH)),
-                            new WebSocket.Listener() {
-                                @Override
-                                public CompletionStage<?> onText(WebSocket of, CharSequence data, boolean last) {
-                                    received.complete(data.toString());
-                                    return null;
-                                }
-                            })
-                    .join();
-            socket.sendText("ab", true).join();
-            assertThat(received.get()).isEqualTo("AB");
-            socket.abort();
+            var uri = URI.create("wss://localhost:%d%s".formatted(server.port(), PATH));
+            var socket = client.newWebSocketBuilder().buildAsync(uri, listener).join();
+            for (var text : List.of("one", "two")) {
+                socket.sendText(text, true).join();
+                assertThat(received.poll(30, TimeUnit.SECONDS)).isEqualTo(text.toUpperCase(Locale.ROOT));
+            }
+            socket.sendClose(WebSocket.NORMAL_CLOSURE, "done").join();
+            assertThat(received.poll(30, TimeUnit.SECONDS)).isEqualTo("closed 1000");
         }
     }
 
