@@ -66,7 +66,7 @@ public final class RequestBody extends FilterInputStream {
 
     private boolean isText = true;
 
-    /// What has come, as long as it is in memory.
+    /// What has come, as long as it is in memory; then a part of it on its way to the file.
     private byte[] buffer = new byte[0];
 
     private int count;
@@ -123,23 +123,16 @@ public final class RequestBody extends FilterInputStream {
         }
     }
 
-    /// Waits for the whole body. A long one, and one for which there is no memory now, goes into a file.
-    /// Runs on the request's thread.
+    /// Waits for the whole body. Runs on the request's thread.
     public void readWhole() throws IOException {
         if (in != null) {
             return;
         }
         requireShort();
-        if (declared > MOST_IN_MEMORY || !fill(MOST_IN_MEMORY, false)) {
-            var created = BodyFile.create();
-            if (created.isPresent()) {
-                file = created.get();
-                moveToFile();
-            } else if (!fill(LONGEST_ARRAY, true)) {
-                throw tooLongForAnArray();
-            }
+        while (!isWhole()) {
+            readMore();
         }
-        if (count < buffer.length) {
+        if (file == null && count < buffer.length) {
             // Else there would be both, for as long as the request lasts.
             buffer = Arrays.copyOf(buffer, count);
             inMemory.shrinkTo(count);
@@ -147,23 +140,62 @@ public final class RequestBody extends FilterInputStream {
         in = file == null ? new ByteArrayInputStream(buffer) : file.open();
     }
 
-    private void moveToFile() throws IOException {
-        memory.becomeLarge();
-        file.write(buffer, count);
-        buffer = new byte[0];
-        inMemory.close();
-        memory.add(FIRST_BUFFER);
-        var block = new byte[FIRST_BUFFER];
-        for (int read = 0; read >= 0; read = take(block, 0, block.length)) {
-            file.write(block, read);
+    /// A copy of the first bytes, before all of them are read. They can still be read. Runs on the
+    /// request's thread.
+    public byte[] first() throws IOException {
+        requireShort();
+        while (count < FIRST_BUFFER && !isWhole()) {
+            readMore();
+        }
+        return Arrays.copyOf(buffer, count);
+    }
+
+    private void readMore() throws IOException {
+        if (file == null && count == buffer.length) {
+            grow();
+        }
+        // A few bytes that have arrived may be inflated to many.
+        upload.requireTime();
+        int from = file == null ? count : 0;
+        int read = source.read(buffer, from, buffer.length - from);
+        ended = read < 0;
+        read = Math.max(0, read);
+        received += read;
+        Upload.requireWithin(limit, received);
+        if (file == null) {
+            count += read;
+        } else {
+            file.write(buffer, read);
         }
     }
 
-    /// A copy of the first bytes. They can still be read. Runs on the request's thread.
-    public byte[] first() throws IOException {
-        requireShort();
-        var _ = fill(FIRST_BUFFER, false);
-        return Arrays.copyOf(buffer, count);
+    /// Makes room for more in memory: for the first part, then for all that was announced, so that it is
+    /// copied once. A long body, and one for which there is no memory now, is in a file from now on.
+    /// Where no file can be made, it waits for memory.
+    private void grow() throws IOException {
+        long most = declared < 0 ? LONGEST_ARRAY : Math.min(declared, LONGEST_ARRAY);
+        int size = (int) Math.min(most, count == 0 ? FIRST_BUFFER : declared < 0 ? 2L * count : declared);
+        if (size == count) {
+            throw tooLongForAnArray();
+        }
+        if (size <= FIRST_BUFFER) {
+            memory.add(size);
+        } else {
+            memory.becomeLarge();
+            // While it is copied, there are both.
+            if (size > MOST_IN_MEMORY || !inMemory.tryGrowTo((long) count + size)) {
+                file = BodyFile.create().orElse(null);
+                if (file != null) {
+                    file.write(buffer, count);
+                    buffer = new byte[FIRST_BUFFER];
+                    inMemory.close();
+                    return;
+                }
+                memory.add(size);
+            }
+        }
+        buffer = Arrays.copyOf(buffer, size);
+        inMemory.shrinkTo(size);
     }
 
     /// Whether all of it has come.
@@ -208,50 +240,6 @@ public final class RequestBody extends FilterInputStream {
             return buffer;
         }
         return in.readAllBytes();
-    }
-
-    /// Reads on until so many bytes are in memory, or all that there are.
-    ///
-    /// @param isOnly whether it can be nowhere else, and so waits for room
-    /// @return whether it is whole
-    private boolean fill(int most, boolean isOnly) throws IOException {
-        while (count < most && !isWhole()) {
-            if (count == buffer.length && !grow(most, isOnly)) {
-                return false;
-            }
-            count += Math.max(0, take(buffer, count, buffer.length - count));
-        }
-        return isWhole();
-    }
-
-    /// Makes room for more in memory: for the first part, then for all that was announced, so that it is
-    /// copied once.
-    private boolean grow(int most, boolean isOnly) {
-        long announced = declared < 0 ? Long.MAX_VALUE : declared;
-        long wanted = count < FIRST_BUFFER ? FIRST_BUFFER : declared < 0 ? 2L * count : declared;
-        int size = (int) Math.min(most, Math.min(announced, wanted));
-        if (size <= FIRST_BUFFER || isOnly) {
-            memory.add(size);
-            // While it is copied, there are both.
-        } else if (!inMemory.tryGrowTo((long) count + size)) {
-            return false;
-        }
-        if (size > FIRST_BUFFER) {
-            memory.becomeLarge();
-        }
-        buffer = Arrays.copyOf(buffer, size);
-        inMemory.shrinkTo(size);
-        return true;
-    }
-
-    private int take(byte[] bytes, int offset, int length) throws IOException {
-        // A few bytes that have arrived may be inflated to many.
-        upload.requireTime();
-        int read = source.read(bytes, offset, length);
-        received += Math.max(0, read);
-        ended |= read < 0;
-        Upload.requireWithin(limit, received);
-        return read;
     }
 
     private ServingException tooLongForAnArray() {
