@@ -1,9 +1,11 @@
 package dev.berth.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.command.Server;
+import dev.berth.command.StartException;
 import dev.berth.config.Configuration;
 import dev.berth.content.Json;
 import dev.berth.hooks.InferenceHandler;
@@ -100,6 +102,16 @@ public final class TestServer implements AutoCloseable {
             var server = startWithoutWaiting(variables);
             server.server.awaitReady();
             return server;
+        }
+
+        /// @param problems what the failure of the start says
+        public void assertDoesNotStart(String... problems) throws Exception {
+            try (var server = startWithoutWaiting()) {
+                assertThatThrownBy(() -> server.server.awaitReady())
+                        .isInstanceOf(StartException.class)
+                        .hasMessageContainingAll(problems);
+                assertThat(server.get("/ping").statusCode()).isEqualTo(503);
+            }
         }
 
         public TestServer startWithoutWaiting(String... variables) {

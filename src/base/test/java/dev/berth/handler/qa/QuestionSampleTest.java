@@ -2,12 +2,10 @@ package dev.berth.handler.qa;
 
 import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.command.StartException;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
@@ -145,12 +143,6 @@ class QuestionSampleTest {
     }
 
     private void assertStopsWith(String... messages) throws Exception {
-        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-            assertThatThrownBy(() -> server.server().awaitReady())
-                    .isInstanceOf(StartException.class)
-                    .message()
-                    .contains(messages);
-            assertThat(server.get("/ping").statusCode()).isEqualTo(503);
-        }
+        TestServer.artifact(artifact).assertDoesNotStart(messages);
     }
 }

@@ -3,7 +3,6 @@ package dev.berth.handler.tensor;
 import static dev.berth.testing.TestArtifact.TWO_INPUTS;
 import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.Tensor;
@@ -169,7 +168,11 @@ class TensorHandlerTest {
     }
 
     @Test
-    void outputsOfADictHaveTheirOwnNamesInTheOrderOfTheModelJson() throws Exception {
+    void outputsOfADictHaveTheirOwnNamesInTheOrderOfTheModelJsonElseOfTheForward() throws Exception {
+        try (var server = started("no-json", "sum-and-product.pt", null)) {
+            assertJson(server, "{\"left\": 2, \"right\": 5}", "{\"product\":10.0,\"sum\":7.0}");
+            assertThat(server.invoke("{\"left\": 2}").body()).contains("body: missing [right], expected [left, right]");
+        }
         var json = """
         {"format": 1, "files": [{"path": "sum-and-product.pt"}], "inputs": ["left", "right"], "outputs": ["sum", "product"]}""";
         try (var server = started("sum-first", "sum-and-product.pt", json)) {
@@ -178,42 +181,61 @@ class TensorHandlerTest {
         }
     }
 
+    /// @param described what `model.json` says beside its format and the path of the file; nothing:
+    ///   there is none
+    /// @param problems one behind the other
+    @ParameterizedTest
+    @Tag("RUN-14")
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "sum-and-product.pt | 'inputs': ['left', 'right'], 'outputs': ['sum', 'difference'] | model.json: outputs: found [sum, difference], expected some of [product, sum], each once",
+                "sum-and-product.pt | 'inputs': ['right', 'left'] | model.json: inputs: found [right, left], expected [left, right], in the order of the model's forward",
+                "sum-and-product.pt | 'inputs': ['left'], 'outputs': ['sum', 'sum'] | model.json: inputs: found [left], expected [left, right]; model.json: outputs: found [sum, sum], expected some of [product, sum], each once",
+                "forgets.pt | | forgets.pt: its forward takes kept: List[Tensor], expected tensors only; wrap it in a module that takes and returns tensors",
+                "two-columns.pt | 'inputs': [{'name': 'x', 'type': 'string'}] | model.json: inputs[0].type: found \"string\", expected a type of numbers: only an ONNX file takes texts",
+                "doubled.pt | 'target': 'inf2' | model.json: target: found \"inf2\", expected cpu or gpu",
+                "doubled.pt | 'inputs': [{'name': 'x', 'type': 'float'}, 7, 'x'], 'outputs': 'y' | inputs[0].type: found \"float\", expected one of bool, uint8; inputs[1]: found 7; expected each once; outputs: found \"y\"",
+                "doubled.pt | 'inputs': [] | inputs: found an empty list",
+                "none | 'inputs': ['x'] | model.json: files: found an empty list",
+                "gone.pt | 'inputs': ['x'] | files[0].path: found \"gone.pt\""
+            })
+    void anArtifactThatIsWrongIsRefusedAtStart(String file, String described, String problems, @TempDir Path wrong)
+            throws Exception {
+        var copied = Files.exists(TestArtifact.TORCHSCRIPT.resolve(file)) ? file : "doubled.pt";
+        var files = file.equals("none") ? "" : "{\"path\": \"%s\"}".formatted(file);
+        var json = "{\"format\": 1, \"files\": [%s], %s}";
+        var artifact = TestArtifact.tensors(
+                wrong, "wrong", copied, described == null ? null : json.formatted(files, described.replace('\'', '"')));
+        assertStartFails(artifact, problems.split("; (?!wrap)"));
+    }
+
     @Test
-    void aModelWithoutAModelJsonHasTheNamesOfItsForward() throws Exception {
-        try (var server = started("no-json", "sum-and-product.pt", null)) {
-            assertJson(server, "{\"left\": 2, \"right\": 5}", "{\"product\":10.0,\"sum\":7.0}");
-            assertThat(server.invoke("{\"left\": 2}").body()).contains("body: missing [right], expected [left, right]");
+    @Tag("RUN-14")
+    void aDirectoryWithoutOneModelFileIsRefusedAtStart() throws Exception {
+        assertStartFails(files("empty"), "model.json: not found, nor hooks in code/, nor a model file");
+        assertStartFails(
+                files("forest", "model.joblib", "notes"),
+                "nor a model file such as model.pt or model.onnx, only model.joblib, which no engine here reads; write hooks in code/ that do");
+        assertStartFails(
+                files("packed", "my-model/model.pt"),
+                "only my-model/, which has one; pack what is in it: tar -czf model.tar.gz -C my-model .");
+        assertStartFails(
+                files("mac-packed", "my-model/model.pt", "__MACOSX/my-model/model.pt"),
+                "only my-model/, which has one");
+        assertStartFails(
+                files("two-files", "a.pt", "b.pth"),
+                "found [a.pt, b.pth] and no model.json that says which one is served");
+    }
+
+    private static Path files(String name, String... files) throws IOException {
+        var artifact = Files.createDirectories(directory.resolve(name));
+        for (var file : files) {
+            Files.createDirectories(artifact.resolve(file).getParent());
+            Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), artifact.resolve(file));
         }
-    }
-
-    @Test
-    @Tag("RUN-14")
-    void namesThatContradictTheModelAreRefusedAtStart() throws Exception {
-        var json = "{\"format\": 1, \"files\": [{\"path\": \"sum-and-product.pt\"}], \"inputs\": %s, \"outputs\": %s}";
-        assertStartFails(
-                artifact(
-                        "other-outputs",
-                        "sum-and-product.pt",
-                        json.formatted("[\"left\", \"right\"]", "[\"sum\", \"difference\"]")),
-                "model.json: outputs: found [sum, difference], expected some of [product, sum], each once");
-        assertStartFails(
-                artifact(
-                        "swapped-inputs",
-                        "sum-and-product.pt",
-                        json.formatted("[\"right\", \"left\"]", "[\"sum\", \"product\"]")),
-                "model.json: inputs: found [right, left], expected [left, right], in the order of the model's forward");
-        assertStartFails(
-                artifact("one-input", "sum-and-product.pt", json.formatted("[\"left\"]", "[\"sum\", \"sum\"]")),
-                "model.json: inputs: found [left], expected [left, right]",
-                "model.json: outputs: found [sum, sum], expected some of [product, sum], each once");
-    }
-
-    @Test
-    @Tag("RUN-14")
-    void aModelThatTakesMoreThanTensorsIsRefusedAtStart() throws Exception {
-        assertStartFails(
-                artifact("forgets", "forgets.pt", null),
-                "forgets.pt: its forward takes kept: List[Tensor], expected tensors only; wrap it in a module that takes and returns tensors");
+        return artifact;
     }
 
     @ParameterizedTest
@@ -336,8 +358,8 @@ class TensorHandlerTest {
     @Test
     void aTorchScriptMayHaveColumnsToo() throws Exception {
         var json =
-                "{\"format\": 1, \"files\": [{\"path\": \"two-columns.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"%s\", \"columns\": [\"a\", \"b\"]}]}";
-        try (var server = started("columns", "two-columns.pt", json.formatted("float32"))) {
+                "{\"format\": 1, \"files\": [{\"path\": \"two-columns.pt\"}], \"inputs\": [{\"name\": \"x\", \"columns\": [\"a\", \"b\"]}]}";
+        try (var server = started("columns", "two-columns.pt", json)) {
             for (var csv : List.of("1,2", "b,a\n2,1")) {
                 assertAnswer(server, "text/csv", "text/csv", csv, "21.0");
             }
@@ -350,9 +372,6 @@ class TensorHandlerTest {
             }
             assertAnswer(server, "text/libsvm", "application/json", "1 1:2 0:1", "[[21.0]]");
         }
-        assertStartFails(
-                artifact("texts", "two-columns.pt", json.formatted("string")),
-                "model.json: inputs[0].type: found \"string\", expected a type of numbers: only an ONNX file takes texts");
     }
 
     @Test
@@ -414,11 +433,6 @@ class TensorHandlerTest {
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(server.invoke("[7]").body()).isEqualTo("[14.0]");
         }
-        var packed = Files.createDirectories(directory.resolve("mac-packed/my-model"))
-                .getParent();
-        Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
-        Files.createDirectories(packed.resolve("__MACOSX/my-model"));
-        assertStartFails(packed, "only my-model/, which has one");
     }
 
     @Test
@@ -446,64 +460,16 @@ class TensorHandlerTest {
         }
     }
 
-    @Test
-    @Tag("RUN-14")
-    void whatIsWrongWithTheArtifactIsNamed() throws Exception {
-        assertStartFails(
-                Files.createDirectory(directory.resolve("empty")),
-                "model.json: not found, nor hooks in code/, nor a model file");
-        var forest = Files.createDirectories(directory.resolve("forest"));
-        Files.writeString(forest.resolve("model.joblib"), "a model");
-        Files.writeString(forest.resolve("notes"), "");
-        assertStartFails(
-                forest,
-                "nor a model file such as model.pt or model.onnx, only model.joblib, which no engine here reads; write hooks in code/ that do");
-        var packed =
-                Files.createDirectories(directory.resolve("packed/my-model")).getParent();
-        Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
-        assertStartFails(
-                packed, "only my-model/, which has one; pack what is in it: tar -czf model.tar.gz -C my-model .");
-        var two = artifact("two-files", "doubled.pt", null);
-        Files.move(two.resolve("doubled.pt"), two.resolve("a.pt"));
-        Files.copy(two.resolve("a.pt"), two.resolve("b.pth"));
-        assertStartFails(two, "found [a.pt, b.pth] and no model.json that says which one is served");
-        assertStartFails(
-                artifact(
-                        "neuron",
-                        "doubled.pt",
-                        "{\"format\": 1, \"target\": \"inf2\", \"files\": [{\"path\": \"doubled.pt\"}]}"),
-                "model.json: target: found \"inf2\", expected cpu or gpu");
-        assertStartFails(
-                artifact(
-                        "wrong",
-                        "doubled.pt",
-                        "{\"format\": 1, \"files\": [], \"inputs\": [{\"name\": \"x\", \"type\": \"float\"}, 7, \"x\"], \"outputs\": \"y\"}"),
-                "model.json: files: found an empty list",
-                "inputs[0].type: found \"float\", expected one of bool, uint8",
-                "inputs[1]: found 7",
-                "expected each once",
-                "outputs: found \"y\"");
-        assertStartFails(
-                artifact(
-                        "no-inputs",
-                        "doubled.pt",
-                        "{\"format\": 1, \"files\": [{\"path\": \"gone.pt\"}], \"inputs\": []}"),
-                "files[0].path: found \"gone.pt\"",
-                "inputs: found an empty list");
+    private static Path artifact(String name, String file, String modelJson) throws Exception {
+        return TestArtifact.tensors(directory, name, file, modelJson);
     }
 
     private static TestServer started(String name, String file, String modelJson) throws Exception {
         return TestServer.artifact(artifact(name, file, modelJson)).start();
     }
 
-    private static Path artifact(String name, String file, String modelJson) throws Exception {
-        return TestArtifact.tensors(directory, name, file, modelJson);
-    }
-
     private static void assertStartFails(Path artifact, String... problems) throws Exception {
-        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-            assertThatThrownBy(() -> server.server().awaitReady()).hasMessageContainingAll(problems);
-        }
+        TestServer.artifact(artifact).assertDoesNotStart(problems);
     }
 
     private static void assertJson(TestServer server, String body, String answer) throws Exception {
