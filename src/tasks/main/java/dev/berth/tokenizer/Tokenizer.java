@@ -103,8 +103,7 @@ public final class Tokenizer implements AutoCloseable {
     private static final int SHARE = 4;
 
     private final String digest;
-    private final HuggingFaceTokenizer tokenizer;
-    private final RowTemplate template;
+    private final Shared shared;
     private final Optional<WordCutter.Opened> words;
     private final TokenizerFiles files;
     private final int piece;
@@ -112,8 +111,7 @@ public final class Tokenizer implements AutoCloseable {
 
     private Tokenizer(String digest, Shared shared, Optional<WordCutter.Opened> words, TokenizerFiles files) {
         this.digest = digest;
-        this.tokenizer = shared.tokenizer;
-        this.template = shared.template;
+        this.shared = shared;
         this.words = words;
         this.files = files;
         this.piece = words.isPresent() ? PIECE_OF_WORDS : PIECE;
@@ -236,7 +234,7 @@ public final class Tokenizer implements AutoCloseable {
 
     /// Where the special tokens of rows stand.
     public RowTemplate template() {
-        return template;
+        return shared.template;
     }
 
     /// The row of a text.
@@ -303,7 +301,7 @@ public final class Tokenizer implements AutoCloseable {
     /// @param skipSpecial whether special tokens and padding are left out
     public String decode(long[] ids, boolean skipSpecial) {
         HeapRoom.require((long) DECODED * ids.length);
-        var text = TokenizersLibrary.LIB.decode(tokenizer.getHandle(), ids, skipSpecial);
+        var text = TokenizersLibrary.LIB.decode(shared.tokenizer.getHandle(), ids, skipSpecial);
         return files.cleansUp() ? cleanedUp(text) : text;
     }
 
@@ -319,7 +317,7 @@ public final class Tokenizer implements AutoCloseable {
     private Encoding row(List<Tokens> texts, Truncation truncation) {
         long tokens = texts.stream().mapToLong(Tokens::size).sum();
         RequestMemory.charge(Encoding.TOKEN * Math.min(truncation.maxLength(), tokens));
-        return template.row(texts, truncation);
+        return shared.template.row(texts, truncation);
     }
 
     /// JSON may hold half of a surrogate pair, which the native library does not take.
@@ -379,7 +377,7 @@ public final class Tokenizer implements AutoCloseable {
         if (words.isPresent()) {
             return encodeWords(words.get(), text);
         }
-        long encoding = TokenizersLibrary.LIB.encode(tokenizer.getHandle(), text, false);
+        long encoding = TokenizersLibrary.LIB.encode(shared.tokenizer.getHandle(), text, false);
         try {
             return tokens(encoding, text.length());
         } finally {
@@ -393,7 +391,7 @@ public final class Tokenizer implements AutoCloseable {
         try (var _ = RequestMemory.hold((long) WORD * text.length())) {
             var cut = cutter.cut(text);
             var texts = cut.stream().map(WordCutter.Word::text).toArray(String[]::new);
-            long encoding = TokenizersLibrary.LIB.encodeList(tokenizer.getHandle(), texts, false);
+            long encoding = TokenizersLibrary.LIB.encodeList(shared.tokenizer.getHandle(), texts, false);
             try {
                 var tokens = tokens(encoding, text.length());
                 for (int i = 0; i < tokens.size(); i++) {
@@ -427,11 +425,11 @@ public final class Tokenizer implements AutoCloseable {
     public void close() {
         if (closed.compareAndSet(false, true)) {
             words.ifPresent(WordCutter.Opened::close);
-            SHARED.compute(digest, (_, shared) -> {
-                if (shared.users.decrementAndGet() > 0) {
-                    return shared;
+            SHARED.compute(digest, (_, known) -> {
+                if (known.users.decrementAndGet() > 0) {
+                    return known;
                 }
-                shared.tokenizer.close();
+                known.tokenizer.close();
                 return null;
             });
         }

@@ -3,7 +3,6 @@ package dev.berth.handler.qa;
 import dev.berth.handler.task.TaskInput;
 import dev.berth.hooks.BadInputException;
 import dev.berth.memory.RequestMemory;
-import dev.berth.tokenizer.RowTemplate;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Tokens;
 import java.util.Map;
@@ -26,15 +25,11 @@ final class QuestionEncoder {
     private static final int LEAST_STEP = 16;
 
     private final Tokenizer tokenizer;
-    private final RowTemplate template;
-    private final int special;
     private final int longestRow;
 
     /// @param longestRow the most tokens of a row that the model has a shape for
     QuestionEncoder(Tokenizer tokenizer, int longestRow) {
         this.tokenizer = tokenizer;
-        this.template = tokenizer.template();
-        this.special = template.specialOfPair();
         this.longestRow = longestRow;
     }
 
@@ -46,6 +41,8 @@ final class QuestionEncoder {
         var asked = tokens(question, "question", question.question());
         asked = asked.part(0, Math.min(asked.size(), rows.longestQuestion()));
         int longest = Math.min(rows.longest(), longestRow);
+        var template = tokenizer.template();
+        int special = template.specialOfPair();
         int room = longest - special - asked.size();
         var context = contexts.computeIfAbsent(question.context(), text -> tokens(question, "context", text));
         int least = Math.min(LEAST_ROOM, context.size());

@@ -55,33 +55,30 @@ public final class InputReader<P> {
                         .toList();
             case Documents.Records(var records) ->
                 records.stream()
-                        .<Supplier<TaskInput<P>>>map(document -> () -> line(document.json(), document.name()))
+                        .<Supplier<TaskInput<P>>>map(document ->
+                                () -> input(document.json(), document.name(), document.name() + ": ", false))
                         .toList();
         };
     }
 
     private Stream<TaskInput<P>> body(
             JsonNode body, BiFunction<JsonNode, String, JsonNode> listed, IntPredicate isAlone) {
-        boolean named = body.isObject() && body.has("inputs");
-        var name = named ? "inputs" : "body";
-        var parameters = parameters(body.path("parameters"), "parameters");
-        var inputs = listed.apply(named ? body.path("inputs") : body, name);
+        var whole = input(body, "body", "", true);
+        var inputs = listed.apply(whole.json(), whole.name());
         if (!inputs.isArray()) {
-            return Stream.of(new TaskInput<>(inputs, name, parameters, true));
+            return Stream.of(new TaskInput<>(inputs, whole.name(), whole.parameters(), true));
         }
+        var name = whole.name().equals("body") ? "" : whole.name();
         boolean alone = isAlone.test(inputs.size());
         return IntStream.range(0, inputs.size())
-                .mapToObj(i ->
-                        new TaskInput<>(inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone));
+                .mapToObj(i -> new TaskInput<>(inputs.path(i), "%s[%d]".formatted(name, i), whole.parameters(), alone));
     }
 
-    private TaskInput<P> line(JsonNode json, String name) {
+    /// @param name what messages call `json`
+    /// @param prefix of what they call its parts
+    private TaskInput<P> input(JsonNode json, String name, String prefix, boolean alone) {
         boolean named = json.isObject() && json.has("inputs");
-        var parameters = parameters(json.path("parameters"), name + ": parameters");
-        return new TaskInput<>(named ? json.path("inputs") : json, named ? name + ": inputs" : name, parameters, false);
-    }
-
-    private P parameters(JsonNode json, String name) {
-        return read.apply(defaults, Fields.of(json, name, known));
+        var parameters = read.apply(defaults, Fields.of(json.path("parameters"), prefix + "parameters", known));
+        return new TaskInput<>(named ? json.path("inputs") : json, named ? prefix + "inputs" : name, parameters, alone);
     }
 }

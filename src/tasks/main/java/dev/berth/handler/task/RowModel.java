@@ -39,9 +39,6 @@ public final class RowModel {
     private record Loaded(Graph model, int batch, int sequence) {}
 
     private final ModelArtifact artifact;
-    private final List<String> inputs;
-    private final List<String> outputs;
-    private final long padding;
     private final boolean dynamic;
     private final boolean oneByOne;
     private final List<Loaded> files;
@@ -49,9 +46,6 @@ public final class RowModel {
     /// @param graphs a copy of each file of the artifact
     public RowModel(ModelArtifact artifact, Accelerator accelerator, List<Graph> graphs) {
         this.artifact = artifact;
-        this.inputs = artifact.inputs();
-        this.outputs = artifact.outputs();
-        this.padding = artifact.padding();
         this.dynamic = artifact.shapes().isDynamic();
         this.oneByOne = accelerator instanceof Accelerator.Cpu;
         var shapes = artifact.shapes().files();
@@ -168,12 +162,14 @@ public final class RowModel {
         int columns = dynamic ? longest : file.sequence;
         int count = dynamic ? rows.size() : file.batch;
         var names = file.model.inputNames();
+        var inputs = artifact.inputs();
         boolean byName = names.size() == inputs.size() && names.containsAll(inputs);
         var tensors = (byName ? names : inputs)
                 .stream()
-                        .map(input -> tensor(input, rows, count, columns, padding))
+                        .map(input -> tensor(input, rows, count, columns, artifact.padding()))
                         .toList();
-        var answered = TaskHandler.outputs(file.model, tensors, outputs, count * columns / TOKENS_FOR_A_CORE);
+        var answered =
+                TaskHandler.outputs(file.model, tensors, artifact.outputs(), count * columns / TOKENS_FOR_A_CORE);
         return new RowOutputs(answered, count, columns);
     }
 

@@ -61,7 +61,7 @@ record DeclaredTensors(TensorArtifact artifact, GraphNames names, RowAxes axes) 
     /// open.
     private Optional<List<Integer>> shape(int input) {
         return axes.record(input)
-                .filter(_ -> !RowAxes.isWhole(names))
+                .filter(_ -> !axes.isWhole())
                 .filter(shape -> shape.stream().allMatch(length -> length > 0))
                 .filter(shape -> width(shape) <= MOST_COLUMNS);
     }

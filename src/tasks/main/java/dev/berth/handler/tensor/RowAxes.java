@@ -32,8 +32,12 @@ final class RowAxes {
 
     RowAxes(GraphNames names) {
         this.names = names;
-        this.isForOne = firsts(names).equals(Set.of(1));
-        this.isWhole = isWhole(names);
+        var firsts = names.inputs().stream()
+                .flatMap(input -> input.shape().stream())
+                .map(shape -> shape.isEmpty() ? 0 : shape.getFirst())
+                .collect(Collectors.toSet());
+        this.isForOne = firsts.equals(Set.of(1));
+        this.isWhole = !isForOne && !Set.of(-1).containsAll(firsts);
         this.symbols = names.inputs().stream()
                 .map(input -> symbol(input.symbols(), 0))
                 .filter(symbol -> !symbol.isEmpty())
@@ -63,18 +67,10 @@ final class RowAxes {
                 .toList();
     }
 
-    private static Set<Integer> firsts(GraphNames names) {
-        return names.inputs().stream()
-                .flatMap(input -> input.shape().stream())
-                .map(shape -> shape.isEmpty() ? 0 : shape.getFirst())
-                .collect(Collectors.toSet());
-    }
-
     /// Whether a record is all that a forward takes: the first dimension of the inputs is neither
     /// free in all of them nor 1 in all, so there is none for records.
-    static boolean isWhole(GraphNames names) {
-        var firsts = firsts(names);
-        return !firsts.equals(Set.of(1)) && !Set.of(-1).containsAll(firsts);
+    boolean isWhole() {
+        return isWhole;
     }
 
     /// The shape of an input in a record, -1 for any length; nothing where the file does not tell.

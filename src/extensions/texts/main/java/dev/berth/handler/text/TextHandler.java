@@ -27,7 +27,6 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -174,25 +173,21 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
     private EncodedText read(TaskInput<P> input) {
         var text = TextInput.read(input, takesPairs);
         var whole = input.parameters().prompt().concat(text.text());
-        var row = encode(whole, text.pair(), input.name(), input.parameters().truncation());
-        checkRow(row, input.name());
-        return new EncodedText(text, row);
-    }
-
-    private Encoding encode(String text, Optional<String> pair, String name, boolean truncate) {
-        var cut = truncate ? longest : Truncation.NONE;
-        var row = pair.isPresent() ? tokenizer.encode(text, pair.get(), cut) : tokenizer.encode(text, cut);
+        var cut = input.parameters().truncation() ? longest : Truncation.NONE;
+        var row = text.pair()
+                .map(pair -> tokenizer.encode(whole, pair, cut))
+                .orElseGet(() -> tokenizer.encode(whole, cut));
         if (row.size() > longest.maxLength()) {
             throw new BadInputException(
-                    "%s: found %d tokens, expected at most the %d that the model takes; %s cuts longer texts"
-                            .formatted(
-                                    name, row.size(), longest.maxLength(), "\"parameters\": {\"truncation\": true}"));
+                    "%s: found %d tokens, expected at most the %d that the model takes; \"parameters\": {\"truncation\": true} cuts longer texts"
+                            .formatted(input.name(), row.size(), longest.maxLength()));
         }
         if (row.size() == 0) {
-            throw new BadInputException(
-                    "%s: found no tokens in %s, expected a text that has some".formatted(name, Excerpt.quoted(text)));
+            throw new BadInputException("%s: found no tokens in %s, expected a text that has some"
+                    .formatted(input.name(), Excerpt.quoted(whole)));
         }
-        return row;
+        checkRow(row, input.name());
+        return new EncodedText(text, row);
     }
 
     /// Answers what needs no model at once, and counts the tokens for the protocols whose answers say
