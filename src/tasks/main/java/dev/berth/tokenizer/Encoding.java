@@ -19,22 +19,18 @@ public record Encoding(Tokens tokens, long[] typeIds, int[] sequences) {
         return tokens.size();
     }
 
-    /// Of the tokens in the vocabulary.
     public long[] ids() {
         return tokens.ids();
     }
 
-    /// Where each begins in its text, as an index of the Java string; 0 for special tokens.
     public int[] starts() {
         return tokens.starts();
     }
 
-    /// Where each ends, exclusive.
     public int[] ends() {
         return tokens.ends();
     }
 
-    /// The number of the word in its text that each belongs to; -1 for special tokens.
     public long[] words() {
         return tokens.words();
     }

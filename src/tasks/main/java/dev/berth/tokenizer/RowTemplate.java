@@ -69,7 +69,6 @@ public record RowTemplate(List<Part> single, List<Part> pair) {
         return pair.getFirst().isSpecial();
     }
 
-    /// How many tokens of a pair are special.
     public int specialOfPair() {
         return special(pair);
     }

@@ -252,8 +252,7 @@ public final class Tokenizer implements AutoCloseable {
 
     /// The row of two texts, such as a question and its context.
     ///
-    /// @throws CancellationException when the thread is interrupted while a long text is encoded
-    /// @throws dev.berth.error.ServingException when there is no memory for the tokens
+    /// @see #encode(String)
     public Encoding encode(String text, String pair) {
         return encode(text, pair, truncation());
     }

@@ -34,7 +34,6 @@ public record Tokens(long[] ids, int[] starts, int[] ends, long[] words) {
                 Arrays.copyOfRange(words, from, to));
     }
 
-    /// Puts these tokens into a longer row.
     void copyTo(Tokens row, int at) {
         System.arraycopy(ids, 0, row.ids, at, size());
         System.arraycopy(starts, 0, row.starts, at, size());

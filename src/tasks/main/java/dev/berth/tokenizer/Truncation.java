@@ -22,7 +22,6 @@ public record Truncation(int maxLength, Strategy strategy, Side side) {
         ONLY_SECOND
     }
 
-    /// An end of a row.
     public enum Side {
         LEFT,
         RIGHT

@@ -36,7 +36,6 @@ public interface WordCutter {
         }
     }
 
-    /// One that is ready.
     interface Opened extends AutoCloseable {
 
         /// The words of a text, in its order.

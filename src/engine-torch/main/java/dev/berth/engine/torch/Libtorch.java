@@ -99,9 +99,6 @@ final class Libtorch {
     }
 
     /// Where the library for Neuron is.
-    ///
-    /// @param libtorch the directories of libtorch
-    /// @throws EngineException when it is not there
     static Path neuron(Target target, List<Path> libtorch) {
         var sdk = target == Target.INF1 ? "torch_neuron" : "torch_neuronx";
         return libtorch.stream()

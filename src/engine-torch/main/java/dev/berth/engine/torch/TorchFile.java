@@ -2,7 +2,6 @@ package dev.berth.engine.torch;
 
 import dev.berth.memory.Footprint;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -62,12 +61,10 @@ final class TorchFile {
     /// Frozen files have their weights among the constants.
     private static boolean isPacked(ZipFile zip) throws IOException {
         for (var entry : zip.stream().toList()) {
-            if (entry.getName().endsWith("/data.pkl") || entry.getName().endsWith("/constants.pkl")) {
-                try (var content = zip.getInputStream(entry)) {
-                    if (new String(content.readNBytes(LONGEST_PICKLE), StandardCharsets.ISO_8859_1).contains(PACKED)) {
-                        return true;
-                    }
-                }
+            var name = entry.getName();
+            if ((name.endsWith("/data.pkl") || name.endsWith("/constants.pkl"))
+                    && TorchNames.read(zip, name, LONGEST_PICKLE).contains(PACKED)) {
+                return true;
             }
         }
         return false;

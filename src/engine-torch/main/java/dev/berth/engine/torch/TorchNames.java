@@ -158,7 +158,8 @@ final class TorchNames {
         return List.copyOf(keys);
     }
 
-    private static String read(ZipFile zip, String name, int most) throws IOException {
+    /// The first `most` bytes of an entry, one a character; empty where it is not there.
+    static String read(ZipFile zip, String name, int most) throws IOException {
         var entry = zip.getEntry(name);
         if (entry == null) {
             return "";

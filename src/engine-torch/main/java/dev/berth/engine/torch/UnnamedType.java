@@ -69,7 +69,6 @@ enum UnnamedType {
         }
     }
 
-    /// The size of one element in libtorch's memory.
     int bytes() {
         return bytes;
     }

@@ -84,7 +84,6 @@ final class AnswerFinder {
 
     /// One window of a record on its way through the model.
     ///
-    /// @param number of the window in the record
     /// @param found the spans of the record's windows before it
     private record Window(EncodedQuestion question, Parameters parameters, int number, Row row, List<Spans> found) {
 

@@ -160,7 +160,6 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
                 .toList();
     }
 
-    /// The tokens of a record's windows.
     @Override
     public int length(TaskRecord<EncodedQuestion, Parameters> record) {
         return record.input().length();

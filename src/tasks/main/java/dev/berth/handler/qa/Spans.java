@@ -18,7 +18,6 @@ record Spans(List<Span> found, double noAnswer) {
     /// A span of the context in code points, `end` exclusive.
     record Span(int start, int end, double score) {
 
-        /// This one with the score of another of the same text.
         Span with(Span other) {
             return new Span(start, end, score + other.score);
         }

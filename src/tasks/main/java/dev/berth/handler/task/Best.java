@@ -20,12 +20,10 @@ public final class Best {
     private final PriorityQueue<Candidate> kept = new PriorityQueue<>(BEST_FIRST.reversed());
     private int count;
 
-    /// @param most how many are kept
     public Best(int most) {
         this.most = most;
     }
 
-    /// Finds a candidate.
     public void add(long number, double score) {
         if (kept.size() < most || score > kept.element().score) {
             kept.add(new Candidate(number, count, score));

@@ -10,7 +10,6 @@ import java.util.stream.IntStream;
 /// The labels of a classifier.
 public final class Labels {
 
-    /// A label with its score.
     public record Scored(String label, float score) {}
 
     private Labels() {}

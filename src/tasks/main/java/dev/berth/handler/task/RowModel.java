@@ -27,7 +27,6 @@ import java.util.stream.Stream;
 /// scores.
 public final class RowModel {
 
-    /// The inputs that a model may have.
     public static final List<String> INPUTS = List.of("input_ids", "attention_mask", "token_type_ids", "position_ids");
 
     private static final int MAX_TOKENS_OF_A_FORWARD = 16_384;
@@ -65,7 +64,6 @@ public final class RowModel {
         TaskHandler.check(artifact, areKnown ? Optional.empty() : Optional.of(problem), outputs);
     }
 
-    /// The most tokens of a row.
     private int maxSequence() {
         return files.getLast().sequence;
     }

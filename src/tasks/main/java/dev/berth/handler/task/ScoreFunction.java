@@ -14,7 +14,6 @@ public enum ScoreFunction {
         return labels == 1 ? SIGMOID : SOFTMAX;
     }
 
-    /// The scores of an output.
     public float[] of(float[] output) {
         return switch (this) {
             case NONE -> output;
@@ -29,7 +28,6 @@ public enum ScoreFunction {
         };
     }
 
-    /// The softmax of a part of an output.
     public static float[] softmax(float[] output, int from, int count) {
         var values = new double[count];
         Arrays.setAll(values, i -> output[from + i]);

@@ -119,7 +119,6 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
         return false;
     }
 
-    /// What it serves.
     public final TracedArtifact artifact() {
         return artifact;
     }
@@ -278,8 +277,6 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
     }
 
     /// The tokenizer of an artifact, which the caller closes.
-    ///
-    /// @throws ModelArtifactException when it can't be loaded
     protected static Tokenizer tokenizer(ModelArtifact artifact) {
         try {
             return Tokenizer.load(artifact.tokenizer(), artifact.lowerCase());
@@ -288,7 +285,6 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
         }
     }
 
-    /// Frees all copies, each when no worker is inside any more.
     @Override
     public void close() {
         files.forEach(SharedGraphs::close);

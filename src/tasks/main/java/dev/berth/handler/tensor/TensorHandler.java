@@ -75,7 +75,6 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         private static final Written AS_LIST = new Written(Instances.Form.LIST, 0, false);
     }
 
-    /// What a request has.
     private record Read(List<List<Tensor>> records, Instances.Form form) {}
 
     private final TensorArtifact artifact;
@@ -291,7 +290,6 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         return batching.mayMerge() ? 32 : 1;
     }
 
-    /// The rows that it is.
     @Override
     public int length(List<Tensor> record) {
         return record instanceof WholeRequest ? Math.max(1, record.getFirst().shape()[0]) : 1;
@@ -315,7 +313,6 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         return parts;
     }
 
-    /// What the outputs of a forward are called.
     private List<String> names(List<Tensor> outputs) {
         var names = outputNames();
         return IntStream.range(0, outputs.size())

@@ -87,7 +87,6 @@ final class MecabDictionary implements AutoCloseable {
             return units.get(2 * unit + 1);
         }
 
-        /// How many entries there are.
         int count() {
             return entries.limit() / 8;
         }

@@ -42,7 +42,6 @@ record NormalisedText(int[] codePoints, int[] starts, int[] ends) {
                 ends.build().toArray());
     }
 
-    /// The word between two of its characters.
     Word word(int from, int to, boolean inLowerCase) {
         var word = new String(codePoints, from, to - from);
         return new Word(
