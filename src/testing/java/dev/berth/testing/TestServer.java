@@ -128,6 +128,17 @@ public final class TestServer implements AutoCloseable {
         return server;
     }
 
+    /// What it answers to JSON, with 200.
+    public String answer(String json) throws Exception {
+        return answer("application/json", json);
+    }
+
+    public String answer(String contentType, String body) throws Exception {
+        var response = invoke(body, "Content-Type", contentType);
+        assertStatus(response, 200);
+        return response.body();
+    }
+
     public HttpClient client() {
         return client;
     }

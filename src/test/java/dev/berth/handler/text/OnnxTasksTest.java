@@ -24,7 +24,7 @@ class OnnxTasksTest {
         Files.writeString(artifact.resolve("model.onnx"), "not read");
         Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), artifact.resolve("model.pt"));
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "[[1, 2]]")).isEqualTo("[[2.0,4.0]]");
+            assertThat(server.answer("[[1, 2]]")).isEqualTo("[[2.0,4.0]]");
         }
     }
 
@@ -52,7 +52,7 @@ class OnnxTasksTest {
         "shapes": "compiled", "files": [{"path": "model.onnx", "batch": 2, "sequence": 16}]""";
         describe(json.formatted("scores"));
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "[\"one two three\", {\"text\": \"one\", \"text_pair\": \"two\"}]"))
+            assertThat(server.answer("[\"one two three\", {\"text\": \"one\", \"text_pair\": \"two\"}]"))
                     .isEqualTo("[[{\"label\":\"last\",\"score\":4.0},{\"label\":\"type\",\"score\":0.0}],"
                             + "[{\"label\":\"last\",\"score\":4.0},{\"label\":\"type\",\"score\":1.0}]]");
         }
@@ -87,7 +87,7 @@ class OnnxTasksTest {
                         "model.json: independentRows: found false, expected true or nothing: rows of a task go through its model together");
         describe(json + ", \"independentRows\": true");
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "\"one\"")).contains("\"label\":");
+            assertThat(server.answer("\"one\"")).contains("\"label\":");
         }
     }
 
@@ -149,13 +149,13 @@ class OnnxTasksTest {
         describe(json.formatted(
                 "[\"cls\", \"max\", \"mean\", \"mean_sqrt_len_tokens\", \"weightedmean\", \"lasttoken\"]"));
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "\"one\""))
+            assertThat(server.answer("\"one\""))
                     .as("[CLS] one [SEP] are 101, 2028 and 102")
                     .isEqualTo("[101.0,2028.0,743.6667,1288.0685,743.8333,102.0]");
         }
         describe(json.formatted("[\"cls\", \"max\", \"normalize\"]"));
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "\"one\"")).isEqualTo("[0.04974111,0.99876213]");
+            assertThat(server.answer("\"one\"")).isEqualTo("[0.04974111,0.99876213]");
         }
         describe(json.formatted("[\"normalize\", \"mean\"]"));
         TestServer.artifact(artifact)
@@ -172,11 +172,5 @@ class OnnxTasksTest {
         {"format": 1, "target": "cpu", "precision": "fp16", "maxSequenceLength": 16, %s,
          "pair": {"before": [101], "between": [102], "after": [102],
                   "padding": 0, "questionType": 0, "contextType": 1}}""".formatted(ofTheTask));
-    }
-
-    private static String answer(TestServer server, String body) throws Exception {
-        var response = server.invoke(body, "Content-Type", "application/json");
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return response.body();
     }
 }

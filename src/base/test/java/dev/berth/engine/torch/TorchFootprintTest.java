@@ -10,6 +10,7 @@ import dev.berth.testing.TestServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -39,16 +40,13 @@ class TorchFootprintTest {
     }
 
     @Test
-    void floatsAreThereOnce() throws IOException {
+    void floatsAreThereOnceAndNothingIsSaidOfAFileThatIsNoModel() throws IOException {
         var file = Path.of("src/test/resources/torchscript/echo.pt");
         assertThat(new Torch().footprint(file).whileLoading()).isEqualTo(Files.size(file) / 20);
-    }
-
-    @Test
-    void nothingIsSaidOfAFileThatIsNoModel() throws IOException {
-        assertThat(new Torch().footprint(directory.resolve("nothing.pt"))).isEqualTo(Footprint.NONE);
-        assertThat(new Torch().footprint(Files.writeString(directory.resolve("text.pt"), "PK")))
-                .isEqualTo(Footprint.NONE);
+        for (var none :
+                List.of(directory.resolve("nothing.pt"), Files.writeString(directory.resolve("text.pt"), "PK"))) {
+            assertThat(new Torch().footprint(none)).isEqualTo(Footprint.NONE);
+        }
     }
 
     @Test

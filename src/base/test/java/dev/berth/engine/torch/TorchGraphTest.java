@@ -49,19 +49,6 @@ class TorchGraphTest {
     private static final Accelerator CPU = new Accelerator.Cpu(2, CpuProfile.ADAPTIVE);
 
     @Test
-    void aForwardGivesEachOutputRowByRow() {
-        try (var model = load("echo.pt")) {
-            var inputs = inputs(1, 2, 3, 4, 5, 6).stream()
-                    .map(input -> input.reshape(2, 3))
-                    .toList();
-            assertThat(model.forward(inputs))
-                    .containsExactly(
-                            Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 2, 3),
-                            Tensor.of(new float[] {1, 2, 3, 4, 0, 1}, 2, 3));
-        }
-    }
-
-    @Test
     void severalThreadsMayForwardAtOnce() throws Exception {
         try (var model = load("echo.pt");
                 var threads = Executors.newFixedThreadPool(4)) {
@@ -366,16 +353,6 @@ class TorchGraphTest {
         assertThatThrownBy(() -> new Torch().loadLibraries(Target.CPU, List.of(library)))
                 .isInstanceOf(EngineException.class)
                 .hasMessageContaining(library + " can't be loaded beside libtorch");
-    }
-
-    @Test
-    void outputsKeepTheirTypeAndNumber() {
-        try (var model = load("float64.pt")) {
-            assertThat(model.forward(inputs(1))).extracting(Tensor::type).contains(ElementType.FLOAT64);
-        }
-        try (var model = load("one-output.pt")) {
-            assertThat(model.forward(inputs(1))).hasSize(1);
-        }
     }
 
     private static Graph load(String file) {

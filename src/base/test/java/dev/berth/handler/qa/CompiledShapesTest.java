@@ -1,7 +1,6 @@
 package dev.berth.handler.qa;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.handler.task.Row;
@@ -16,7 +15,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,18 +48,6 @@ class CompiledShapesTest {
             var logits = model.forward(Collections.nCopies(rows, new Row(new long[length], new long[length])));
             assertThat(logits.columns()).isEqualTo(sequence);
             assertThat(logits.start()).hasSize(batch * sequence);
-        }
-    }
-
-    @Test
-    void aForwardTakesAsManyRowsAsTheLargestBatchOfItsLength() throws Exception {
-        try (var handler = new QuestionAnsweringHandler(artifact("cpu"))) {
-            var model = load(handler);
-            assertThat(IntStream.of(10, 32, 33, 128, 129, 384).map(model::rowsOfAForward))
-                    .containsExactly(1, 1, 4, 4, 2, 2);
-            assertThatThrownBy(() -> model.rowsOfAForward(385))
-                    .hasMessageContaining("385 tokens")
-                    .hasMessageContaining("384");
         }
     }
 

@@ -96,7 +96,10 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
         var record = sample.getFirst();
         var traced = expected.isArray() ? expected.path(0) : expected;
         var found = answers(record, model);
-        if (found.isEmpty() || isClose(found.getFirst(), traced)) {
+        double score = traced.path("score").asDouble();
+        if (found.isEmpty()
+                || (isSpan(found.getFirst(), traced)
+                        && Math.abs(found.getFirst().score() - score) <= TOLERANCE)) {
             return true;
         }
         // With more answers the scores are others, since more spans add up.
@@ -119,11 +122,6 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
                 .filter(Answer.class::isInstance)
                 .map(Answer.class::cast)
                 .toList();
-    }
-
-    private static boolean isClose(Answer answer, JsonNode traced) {
-        return isSpan(answer, traced)
-                && Math.abs(answer.score() - traced.path("score").asDouble()) <= TOLERANCE;
     }
 
     private static boolean isSpan(Answer answer, JsonNode traced) {
