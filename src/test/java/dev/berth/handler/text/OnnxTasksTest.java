@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,20 +31,12 @@ class OnnxTasksTest {
     /// and it takes rows of one shape only.
     @Test
     void aTaskTakesOutputsOfAnyNameAndTypeAndRowsOfAFixedShape() throws Exception {
-        var model = new OnnxModel();
-        for (var input : List.of("position_ids", "token_type_ids", "input_ids")) {
-            model.input(input, OnnxModel.INT64, 2, 16);
-        }
-        var half = OnnxModel.attribute("to", OnnxModel.FLOAT16);
-        var rows = OnnxModel.attribute("axes", List.of(1L));
-        model.node("ReduceMax", List.of("position_ids"), List.of("last"), rows)
-                .node("ReduceMax", List.of("token_type_ids"), List.of("type"), rows)
-                .node("Concat", List.of("last", "type"), List.of("both"), OnnxModel.attribute("axis", 1))
-                .node("Cast", List.of("both"), List.of("scores"), half)
-                .node("Cast", List.of("input_ids"), List.of("hidden"), half)
-                .output("hidden", OnnxModel.FLOAT16, 2, 16)
-                .output("scores", OnnxModel.FLOAT16, 2, 2)
-                .write(artifact.resolve("model.onnx"));
+        model("""
+        in position_ids INT64 2 16; in token_type_ids INT64 2 16; in input_ids INT64 2 16;
+        ReduceMax position_ids -> last axes=[1]; ReduceMax token_type_ids -> type axes=[1];
+        Concat last type -> both axis=1; Cast both -> scores to=FLOAT16; Cast input_ids -> hidden to=FLOAT16;
+        out hidden FLOAT16 2 16; out scores FLOAT16 2 2
+        """);
         var json = """
         "task": "text-classification", "inputs": ["position_ids", "token_type_ids", "input_ids"],
         "outputs": ["%s"], "labels": ["last", "type"], "parameters": {"function_to_apply": "none", "top_k": 2},
@@ -63,16 +54,11 @@ class OnnxTasksTest {
     /// The logits of a row are compared with those of the batch.
     @Test
     void aTaskWhoseRowsDependOnEachOtherDoesNotStart() throws Exception {
-        new OnnxModel()
-                .input("input_ids", OnnxModel.INT64, "rows", "tokens")
-                .node("Cast", List.of("input_ids"), List.of("ids"), OnnxModel.attribute("to", OnnxModel.FLOAT))
-                .node("ReduceMax", List.of("ids"), List.of("most"), OnnxModel.attribute("axes", List.of(1L)))
-                .node("ReduceMean", List.of("ids"), List.of("mean"), OnnxModel.attribute("axes", List.of(1L)))
-                .node("Concat", List.of("most", "mean"), List.of("both"), OnnxModel.attribute("axis", 1))
-                .node("ReduceMean", List.of("both"), List.of("all"), OnnxModel.attribute("axes", List.of(0L)))
-                .node("Sub", List.of("both", "all"), List.of("logits"))
-                .output("logits", OnnxModel.FLOAT, "rows", 2)
-                .write(artifact.resolve("model.onnx"));
+        model("""
+        in input_ids INT64 rows tokens; Cast input_ids -> ids to=FLOAT; ReduceMax ids -> most axes=[1];
+        ReduceMean ids -> mean axes=[1]; Concat most mean -> both axis=1; ReduceMean both -> all axes=[0];
+        Sub both all -> logits; out logits FLOAT rows 2
+        """);
         var json = """
         "task": "text-classification", "inputs": ["input_ids"], "outputs": ["logits"],
         "labels": ["most", "mean"], "shapes": "dynamic", "files": [{"path": "model.onnx"}]""";
@@ -93,18 +79,10 @@ class OnnxTasksTest {
 
     @Test
     void picturesAndQuestionsThatDependOnEachOtherDoNotStartEither() throws Exception {
-        new OnnxModel()
-                .input("pixel_values", OnnxModel.FLOAT, "n", 3, 8, 8)
-                .node(
-                        "ReduceMean",
-                        List.of("pixel_values"),
-                        List.of("colours"),
-                        OnnxModel.attribute("axes", List.of(2L, 3L)),
-                        OnnxModel.attribute("keepdims", 0))
-                .node("ReduceMax", List.of("colours"), List.of("all"), OnnxModel.attribute("axes", List.of(0L)))
-                .node("Sub", List.of("colours", "all"), List.of("logits"))
-                .output("logits", OnnxModel.FLOAT, "n", 3)
-                .write(artifact.resolve("model.onnx"));
+        model("""
+        in pixel_values FLOAT n 3 8 8; ReduceMean pixel_values -> colours axes=[2,3] keepdims=0;
+        ReduceMax colours -> all axes=[0]; Sub colours all -> logits; out logits FLOAT n 3
+        """);
         describe("""
         "task": "image-classification", "inputs": ["pixel_values"], "outputs": ["logits"],
         "labels": ["red", "green", "blue"], "shapes": "dynamic", "files": [{"path": "model.onnx"}],
@@ -112,15 +90,11 @@ class OnnxTasksTest {
                   "deviation": [0.5, 0.5, 0.5], "channels": "rgb"}""");
         TestServer.artifact(artifact)
                 .assertDoesNotStart("model.onnx: its rows depend on each other: logits of a row alone");
-        new OnnxModel()
-                .input("input_ids", OnnxModel.INT64, "n", "tokens")
-                .node("Cast", List.of("input_ids"), List.of("ids"), OnnxModel.attribute("to", OnnxModel.FLOAT))
-                .node("ReduceMean", List.of("ids"), List.of("all"), OnnxModel.attribute("axes", List.of(0L)))
-                .node("Sub", List.of("ids", "all"), List.of("end_logits"))
-                .node("Identity", List.of("ids"), List.of("start_logits"))
-                .output("start_logits", OnnxModel.FLOAT, "n", "tokens")
-                .output("end_logits", OnnxModel.FLOAT, "n", "tokens")
-                .write(artifact.resolve("model.onnx"));
+        model("""
+        in input_ids INT64 n tokens; Cast input_ids -> ids to=FLOAT; ReduceMean ids -> all axes=[0];
+        Sub ids all -> end_logits; Identity ids -> start_logits;
+        out start_logits FLOAT n tokens; out end_logits FLOAT n tokens
+        """);
         describe("""
         "task": "question-answering", "inputs": ["input_ids"], "outputs": ["start_logits", "end_logits"],
         "shapes": "dynamic", "files": [{"path": "model.onnx"}]""");
@@ -132,16 +106,11 @@ class OnnxTasksTest {
     /// The vector of a token is its id.
     @Test
     void theVectorsOfTokensArePooled() throws Exception {
-        new OnnxModel()
-                .input("input_ids", OnnxModel.INT64, "rows", "tokens")
+        OnnxModel.of("""
+        in input_ids INT64 rows tokens; Unsqueeze input_ids axes -> numbers; Cast numbers -> last_hidden_state to=FLOAT;
+        out last_hidden_state FLOAT rows tokens 1
+        """)
                 .initializer(OnnxModel.tensor("axes", OnnxModel.INT64, 1).bytes(9, new byte[] {2, 0, 0, 0, 0, 0, 0, 0}))
-                .node("Unsqueeze", List.of("input_ids", "axes"), List.of("numbers"))
-                .node(
-                        "Cast",
-                        List.of("numbers"),
-                        List.of("last_hidden_state"),
-                        OnnxModel.attribute("to", OnnxModel.FLOAT))
-                .output("last_hidden_state", OnnxModel.FLOAT, "rows", "tokens", 1)
                 .write(artifact.resolve("model.onnx"));
         var json = """
         "task": "sentence-embeddings", "inputs": ["input_ids"], "outputs": ["last_hidden_state"],
@@ -160,6 +129,10 @@ class OnnxTasksTest {
         describe(json.formatted("[\"normalize\", \"mean\"]"));
         TestServer.artifact(artifact)
                 .assertDoesNotStart("model.json: pooling: found [normalize, mean], expected some of cls");
+    }
+
+    private void model(String words) throws IOException {
+        OnnxModel.of(words).write(artifact.resolve("model.onnx"));
     }
 
     /// A model.json without what PyTorch would write, beside the tokenizer of the sample.
