@@ -52,7 +52,7 @@ final class AnswerFinder {
                                 window,
                                 questions.get(i).row(window),
                                 found.get(i))))
-                .gather(Gatherers.windowFixed(Math.min(windows, model.rowsOfAForward(longest))))
+                .gather(Gatherers.windowFixed(Math.clamp(model.rowsOfAForward(longest), 1, windows)))
                 .forEach(some -> predict(some, model));
         return found.stream().map(Spans::of).toList();
     }

@@ -91,10 +91,6 @@ final class MecabDictionary implements AutoCloseable {
             return entries.limit() / 8;
         }
 
-        Entry entry(int index, int length) {
-            return new Entry(length, id(8 * index), id(8 * index + 1), entries.get(8 * index + 3));
-        }
-
         private int id(int place) {
             return Short.toUnsignedInt(entries.get(place));
         }
@@ -118,7 +114,8 @@ final class MecabDictionary implements AutoCloseable {
                 int value = base(base);
                 if (check(base) == base && value < 0) {
                     for (int entry = first(value); entry < end(value); entry++) {
-                        found.add(entry(entry, i + 1 - from));
+                        found.add(
+                                new Entry(i + 1 - from, id(8 * entry), id(8 * entry + 1), entries.get(8 * entry + 3)));
                     }
                 }
             }
