@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 /// One HTTP call to `/invocations`, or one message of a WebSocket, as the hooks see it.
 ///
@@ -68,7 +69,7 @@ public final class InvocationRequest {
         this.attributes = new ConcurrentHashMap<>();
     }
 
-    /// A copy, of which a method below changes one thing before anybody else sees it.
+    /// A copy, of which [#with] changes one thing before anybody else sees it.
     private InvocationRequest(InvocationRequest other) {
         body = other.body;
         contentType = other.contentType;
@@ -85,19 +86,23 @@ public final class InvocationRequest {
         session = other.session;
     }
 
+    private InvocationRequest with(Consumer<InvocationRequest> change) {
+        var same = new InvocationRequest(this);
+        change.accept(same);
+        return same;
+    }
+
     /// The same request with another body, and with the same [#attributes()].
     public InvocationRequest withBody(InputStream other) {
-        var same = new InvocationRequest(this);
-        same.body = Objects.requireNonNull(other, "body");
-        return same;
+        return with(same -> same.body = Objects.requireNonNull(other, "body"));
     }
 
     /// The same request with a body in other types, and with the same [#attributes()].
     public InvocationRequest withTypes(MediaType contentType, MediaType accept) {
-        var same = new InvocationRequest(this);
-        same.contentType = Objects.requireNonNull(contentType, "contentType");
-        same.accept = Objects.requireNonNull(accept, "accept");
-        return same;
+        return with(same -> {
+            same.contentType = Objects.requireNonNull(contentType, "contentType");
+            same.accept = Objects.requireNonNull(accept, "accept");
+        });
     }
 
     /// The same request with its body in memory, which [#body()] may read once more.
@@ -110,17 +115,15 @@ public final class InvocationRequest {
 
     /// The same request with its caller's `traceparent`, and with the same [#attributes()].
     public InvocationRequest withTraceParent(Optional<String> other) {
-        var same = new InvocationRequest(this);
-        same.traceParent = Objects.requireNonNull(other, "traceParent");
-        return same;
+        return with(same -> same.traceParent = Objects.requireNonNull(other, "traceParent"));
     }
 
     /// The same request for another path, and with the same [#attributes()].
     public InvocationRequest withPath(String path, Optional<String> query) {
-        var same = new InvocationRequest(this);
-        same.path = Objects.requireNonNull(path, "path");
-        same.query = Objects.requireNonNull(query, "query");
-        return same;
+        return with(same -> {
+            same.path = Objects.requireNonNull(path, "path");
+            same.query = Objects.requireNonNull(query, "query");
+        });
     }
 
     /// The same request with headers, and with the same [#attributes()].
@@ -129,27 +132,21 @@ public final class InvocationRequest {
     public InvocationRequest withHeaders(Map<String, String> headers) {
         var lowered = new HashMap<String, String>();
         headers.forEach((name, value) -> lowered.put(name.toLowerCase(Locale.ROOT), value));
-        var same = new InvocationRequest(this);
-        same.headers = Map.copyOf(lowered);
-        return same;
+        return with(same -> same.headers = Map.copyOf(lowered));
     }
 
     /// The same request with a deadline, and with the same [#attributes()].
     ///
     /// @param nanos as [System#nanoTime()] counts
     public InvocationRequest withDeadline(long nanos) {
-        var same = new InvocationRequest(this);
-        same.deadline = OptionalLong.of(nanos);
-        return same;
+        return with(same -> same.deadline = OptionalLong.of(nanos));
     }
 
     /// The same request in a session, and with the same [#attributes()].
     ///
     /// @param value what [SessionHandler#openSession] returned for it
     public InvocationRequest withSession(Object value) {
-        var same = new InvocationRequest(this);
-        same.session = Optional.of(value);
-        return same;
+        return with(same -> same.session = Optional.of(value));
     }
 
     /// The body, to be read once. Reading past the server's payload limit fails, and the caller gets

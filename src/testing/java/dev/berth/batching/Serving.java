@@ -72,12 +72,13 @@ final class Serving implements AutoCloseable {
         return parts.all();
     }
 
-    static PredictionTimes awaitEnd(Submission<?, ?> submission, long deadline, LongSupplier clock)
+    static void awaitEnd(Submission<?, ?> submission, long deadline, LongSupplier clock)
             throws InterruptedException, ExecutionException {
         while (true) {
             try {
                 long left = deadline - clock.getAsLong();
-                return submission.predicted().get(Math.max(left / 2, 1_000_000), TimeUnit.NANOSECONDS);
+                var _ = submission.predicted().get(Math.max(left / 2, 1_000_000), TimeUnit.NANOSECONDS);
+                return;
             } catch (TimeoutException _) {
                 submission.ask();
             } catch (InterruptedException e) {

@@ -68,26 +68,6 @@ class WorkerPoolTest {
     }
 
     @Test
-    void aModelThatHoldsItsThreadForEverKeepsNoOtherModelFromServing() throws Exception {
-        var wedged = model();
-        var other = model();
-        var stuck = wedged.ask(Duration.ofSeconds(1), () -> false, "stuck");
-        wedged.awaitRunning("stuck");
-        assertRefused(stuck, ErrorType.DEADLINE_EXCEEDED);
-        var waiting = other.askAndWait("a");
-
-        assertThat(wedged.batcher.findStuck(Duration.ZERO)).hasSize(1);
-        assertThat(wedged.batcher.findStuck(Duration.ZERO)).as("once").isEmpty();
-        assertAnswered(waiting, "A");
-        assertThat(other.batcher.liveWorkers()).isEqualTo(1);
-        assertRefused(wedged.ask("b"), ErrorType.NOT_READY);
-
-        wedged.model.release();
-        await().until(() -> wedged.batcher.liveWorkers() == 1);
-        assertAnswered(wedged.ask("b"), "B");
-    }
-
-    @Test
     void aStateThatHangsWhenItIsClosedKeepsNoOtherModelFromServing() throws Exception {
         var released = new CountDownLatch(1);
         try (var wedged = new Batcher<>(
@@ -168,18 +148,6 @@ class WorkerPoolTest {
     }
 
     @Test
-    void aModelThatIsUnloadedLeavesTheOthersServing() throws Exception {
-        var leaving = model();
-        var staying = model();
-        assertAnswered(leaving.ask("a"), "A");
-        leaving.batcher.close();
-
-        assertThat(leaving.model.events).containsExactly("open 0", "close 0");
-        assertRefused(leaving.ask("b"), ErrorType.NOT_READY);
-        assertAnswered(staying.ask("c"), "C");
-    }
-
-    @Test
     @Tag("slow")
     void aPredictorThatTakesLongToCloseIsStuckUntilItIsClosed() throws Exception {
         var closing = model();
@@ -253,11 +221,6 @@ class WorkerPoolTest {
         assertRefused(waiting, ErrorType.NOT_READY);
         assertThat(leaving.batcher.hasEnded()).isTrue();
         assertThat(leaving.model.events).containsExactly("open 0", "close 0");
-    }
-
-    @Test
-    void aPoolHasAWorker() {
-        assertThatThrownBy(() -> Serving.pool(0)).hasMessage("workers: found none, expected at least 1");
     }
 
     @ParameterizedTest

@@ -17,11 +17,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// What a server promises to hooks holds without one too.
 class LocalModelTest {
 
     private static final Path ANYWHERE = Path.of(".");
+
+    private final SpellingHandler speller = new SpellingHandler();
 
     @Test
     void noBatchIsLargerThanTheHandlerWants() throws Exception {
@@ -72,55 +76,62 @@ class LocalModelTest {
         }
     }
 
-    @Test
-    void nullAndWrongCountsNameTheirHook() throws Exception {
-        refused("inputFn: found null, expected a list", new TextHandler() {
-            @Override
-            public List<String> inputFn(InvocationRequest request) {
-                return null;
-            }
-        });
-        refused("inputFn: found null at 1 of 2, expected a record", new TextHandler() {
-            @Override
-            public List<String> inputFn(InvocationRequest request) {
-                return Arrays.asList("a", null);
-            }
-        });
-        refused("split: found no pieces, expected the record itself or several", new TextHandler() {
-            @Override
-            public List<String> split(String record) {
-                return List.of();
-            }
-        });
-        refused("predictFn: found null at 0 of 1, expected a prediction", new TextHandler() {
-            @Override
-            public List<String> predictFn(List<String> records, Object model) {
-                return Collections.singletonList(null);
-            }
-        });
-        refused("predictFn: found 0 predictions, expected 1, one for each record", new TextHandler() {
-            @Override
-            public List<String> predictFn(List<String> records, Object model) {
-                return List.of();
-            }
-        });
-        refused("join: found null, expected a prediction", new TextHandler() {
-            @Override
-            public List<String> split(String record) {
-                return List.of(record, record);
-            }
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+      inputFn: found null, expected a list
+      inputFn: found null at 1 of 2, expected a record
+      split: found no pieces, expected the record itself or several
+      predictFn: found null at 0 of 1, expected a prediction
+      predictFn: found 0 predictions, expected 1, one for each record
+      join: found null, expected a prediction
+      outputFn: found null, expected a response
+      """)
+    void nullAndWrongCountsNameTheirHook(String message) throws Exception {
+        try (var model = LocalModel.load(new Broken(message), ANYWHERE)) {
+            assertThatThrownBy(() -> model.invoke(MediaType.TEXT, "a"))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage(message);
+        }
+    }
 
-            @Override
-            public String join(String record, List<String> parts) {
-                return null;
-            }
-        });
-        refused("outputFn: found null, expected a response", new TextHandler() {
-            @Override
-            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-                return null;
-            }
-        });
+    /// Whose hooks return what a message says was found.
+    private static final class Broken extends TextHandler {
+        private final String message;
+
+        private Broken(String message) {
+            this.message = message;
+        }
+
+        private boolean returns(String found) {
+            return message.startsWith(found);
+        }
+
+        @Override
+        public List<String> inputFn(InvocationRequest request) {
+            return returns("inputFn: found null,") ? null : Arrays.asList("a", returns("inputFn") ? null : "b");
+        }
+
+        @Override
+        public List<String> split(String record) {
+            return returns("split") ? List.of() : returns("join") ? List.of(record, record) : List.of(record);
+        }
+
+        @Override
+        public List<String> predictFn(List<String> records, Object model) {
+            return returns("predictFn: found null")
+                    ? Collections.nCopies(records.size(), null)
+                    : returns("predictFn") ? List.of() : records;
+        }
+
+        @Override
+        public String join(String record, List<String> parts) {
+            return null;
+        }
+
+        @Override
+        public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+            return null;
+        }
     }
 
     @Test
@@ -183,11 +194,40 @@ class LocalModelTest {
         }
     }
 
-    private static void refused(String message, TextHandler handler) throws Exception {
-        try (var model = LocalModel.load(handler, ANYWHERE)) {
-            assertThatThrownBy(() -> model.invoke(MediaType.TEXT, "a"))
-                    .isInstanceOf(IllegalStateException.class)
-                    .hasMessage(message);
+    @Test
+    void aLocalModelPutsThePartsTogether() throws Exception {
+        try (var model = LocalModel.load(speller, ANYWHERE)) {
+            assertThat(model.invoke(MediaType.JSON, "abc\n\nde")).isEqualTo("ABC\n\nDE");
         }
+        assertThat(speller.open()).isZero();
+        assertThat(speller.steps().getFirst()).containsExactly("abc", "", "de");
+        assertThat(speller.steps().getLast()).containsExactly("abc");
+    }
+
+    @Test
+    void whatARecordFailsWithComesOutAndNothingStaysOpen() throws Exception {
+        try (var model = LocalModel.load(speller, ANYWHERE)) {
+            assertThatThrownBy(() -> model.invoke(MediaType.JSON, "abc\na?"))
+                    .isInstanceOf(BadInputException.class)
+                    .hasMessage("line: found a ?, expected letters");
+            assertThatThrownBy(() -> model.invoke(MediaType.JSON, "abc\n0")).isInstanceOf(BadInputException.class);
+            assertThatThrownBy(() -> model.invoke(MediaType.JSON, "!")).hasMessage("no such letter");
+        }
+        assertThat(speller.open()).isZero();
+    }
+
+    @Test
+    void aPartAfterTheEndIsRefused() {
+        var late = new SpellingHandler() {
+            @Override
+            public void stepFn(List<PartStream<Spelling, String>> streams, Object model) {
+                streams.getFirst().end();
+                streams.getFirst().emit("late");
+            }
+        };
+        assertThatThrownBy(() -> late.predictFn(List.of("abc"), late))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("found a part after the end of its stream");
+        assertThat(late.open()).isZero();
     }
 }

@@ -48,9 +48,6 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     /// How many workers can predict. Read without the lock too, because `/ping` asks.
     private final AtomicInteger workers = new AtomicInteger();
 
-    /// On how many workers a prediction does not end.
-    private int stuck;
-
     /// Whether records are predicted in steps.
     private boolean inSteps;
 
@@ -120,21 +117,12 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         }
     }
 
-    /// On one more worker, or with -1 on one less, a prediction does not end.
-    void countStuck(int more) {
-        stuck += more;
-        metrics.stuckHooks.addAndGet(more);
-    }
-
     int workers() {
         return workers.get();
     }
 
     String noWorkers() {
-        return stuck == 0
-                ? "%s has no worker that can predict".formatted(metrics.model())
-                : "%s has no worker that can predict: predictFn does not end on %d of them"
-                        .formatted(metrics.model(), stuck);
+        return "%s has no worker that can predict".formatted(metrics.model());
     }
 
     /// Refuses all requests from now on.
@@ -155,7 +143,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     ///
     /// @throws ServingException when it can't be queued
     void submit(Submission<I, O> request) {
-        requireRoom(request.left(), request.sink.deadlineNanos());
+        requireRoom(request.left, request.sink.deadlineNanos());
         open.add(request);
         line.add(request, now());
         wake.run();
@@ -303,7 +291,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
             leave(
                     request,
                     ErrorType.DEADLINE_EXCEEDED.because(
-                            request.hasStarted()
+                            request.hasStarted
                                     ? "the request's time ran out while %s ran".formatted(predictor)
                                     : "the request's time ran out while it was queued"));
         }
@@ -316,7 +304,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
 
     private void leave(Submission<I, O> request, ServingException why) {
         // A caller that leaves while an answer comes in parts has not waited for too long.
-        if (!request.hasEnded() && !(inSteps && request.hasStarted())) {
+        if (!request.hasEnded() && !(inSteps && request.hasStarted)) {
             line.leftUnanswered();
         }
         end(request, why);

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 
 /// Predicts the records of many requests for one model in batches, on workers that take turns with
 /// those of other models.
@@ -27,9 +26,8 @@ public final class Batcher<I, O> implements AutoCloseable {
     /// Of predictors.
     private final CountDownLatch open;
 
-    private final ModelMetrics metrics;
     private final WorkerPool pool;
-    private final Supplier<Duration> expectedWait;
+    private final Runnable whenClosed;
 
     /// Opens a predictor for each worker, one after another on the calling thread, and serves as soon
     /// as all are open.
@@ -47,9 +45,7 @@ public final class Batcher<I, O> implements AutoCloseable {
             ModelMetrics metrics)
             throws Exception {
         this.pool = pool;
-        this.metrics = metrics;
         this.queue = new BatchQueue<>(predictor, this::wake, limits, clock, metrics);
-        this.expectedWait = queue::expectedWait;
         this.open = new CountDownLatch(pool.accelerators().size());
         try {
             for (int number = 0; number < pool.accelerators().size(); number++) {
@@ -59,7 +55,7 @@ public final class Batcher<I, O> implements AutoCloseable {
             workers.forEach(Worker::close);
             throw e;
         }
-        metrics.queueOpened(limits.queueCapacity(), expectedWait);
+        whenClosed = metrics.queueOpened(limits.queueCapacity(), queue::expectedWait);
         queue.locked(() -> workers.forEach(Worker::start));
     }
 
@@ -114,7 +110,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     /// let all of them go.
     @Override
     public void close() {
-        metrics.queueClosed(expectedWait);
+        whenClosed.run();
         queue.locked(() -> {
             queue.close();
             workers.forEach(Worker::retire);

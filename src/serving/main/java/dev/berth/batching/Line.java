@@ -80,7 +80,7 @@ final class Line<I, O> {
     }
 
     int pieces() {
-        return requests().mapToInt(Submission::left).sum();
+        return requests().mapToInt(request -> request.left).sum();
     }
 
     /// How long the last piece of a request of `count` pieces would wait, in nanoseconds.
@@ -165,7 +165,7 @@ final class Line<I, O> {
     private boolean fillsBatch() {
         return size() >= limits.maxBatchSize()
                 || pieces() >= limits.maxBatchSize()
-                || requests().mapToLong(Submission::leftLength).sum() >= limits.maxBatchTokens();
+                || requests().mapToLong(request -> request.leftLength).sum() >= limits.maxBatchTokens();
     }
 
     /// Moves pieces that wait into `chosen`, as many as go together with those that it holds; with
@@ -225,7 +225,7 @@ final class Line<I, O> {
         untouched.remove(request);
         begun.remove(request);
         request.take(piece);
-        if (request.left() > 0) {
+        if (request.left > 0) {
             begun.addLast(request);
         } else {
             metrics.requestDequeued();

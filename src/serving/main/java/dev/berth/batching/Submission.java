@@ -41,10 +41,10 @@ public final class Submission<I, O> {
     /// The pieces that wait, by their buckets.
     private final NavigableMap<Integer, Deque<Piece<I, O>>> waiting = new TreeMap<>();
 
-    private int left;
+    /// How many that are, and their lengths.
+    int left;
 
-    /// The lengths of the pieces that wait.
-    private long leftLength;
+    long leftLength;
 
     /// How many pieces each record has, and how many of them were never with a predictor.
     private final int[] counts;
@@ -52,13 +52,14 @@ public final class Submission<I, O> {
     private final int[] notStarted;
 
     private int unanswered;
-    private boolean hasStarted;
+    boolean hasStarted;
     private long startedAt;
+    private long endedAt;
 
     /// How many of its pieces workers have, also when it has ended.
     private int inside;
 
-    private final CompletableFuture<PredictionTimes> predicted = new CompletableFuture<>();
+    private final CompletableFuture<Void> predicted = new CompletableFuture<>();
     private final CompletableFuture<Void> released = new CompletableFuture<>();
 
     /// Written under the lock after all others; read without it.
@@ -89,8 +90,18 @@ public final class Submission<I, O> {
     /// Completed, without the lock, when all pieces are predicted, or with why they are not: what the
     /// predictor threw for one of them, or a [dev.berth.error.ServingException] of `DEADLINE_EXCEEDED`,
     /// `NOT_READY` or `CALLER_GONE`. The thread that completes it must neither block nor be kept.
-    public CompletableFuture<PredictionTimes> predicted() {
+    public CompletableFuture<Void> predicted() {
         return predicted;
+    }
+
+    /// Of one that is predicted: how long it waited until a worker took its first piece.
+    public Duration queueTime() {
+        return Duration.ofNanos(startedAt - arrivedAt);
+    }
+
+    /// How long it took from then on until the last piece was predicted.
+    public Duration predictTime() {
+        return Duration.ofNanos(endedAt - startedAt);
     }
 
     /// Completed, under the lock, when it has ended and no worker has anything of it any more.
@@ -131,10 +142,6 @@ public final class Submission<I, O> {
     /// May be asked without the lock.
     boolean hasEnded() {
         return ended;
-    }
-
-    boolean hasStarted() {
-        return hasStarted;
     }
 
     /// A worker has a piece, until [#leaveWorker], and is about to predict it.
@@ -187,15 +194,6 @@ public final class Submission<I, O> {
         leftLength -= piece.length;
     }
 
-    /// How many of its pieces wait.
-    int left() {
-        return left;
-    }
-
-    long leftLength() {
-        return leftLength;
-    }
-
     /// The lengths of those of its pieces that are predicted before the last one of a request of
     /// `count` pieces: those that wait are served in turn, so as many pieces of each.
     long lengthBefore(int count) {
@@ -211,12 +209,12 @@ public final class Submission<I, O> {
     /// @param why it has no predictions; null where it has them
     /// @return what tells the caller, to be run without the lock
     Runnable end(Throwable why, long now) {
+        endedAt = now;
         ended = true;
         releaseIfEnded();
         return () -> {
             if (why == null) {
-                predicted.complete(new PredictionTimes(
-                        Duration.ofNanos(startedAt - arrivedAt), Duration.ofNanos(now - startedAt)));
+                predicted.complete(null);
             } else {
                 predicted.completeExceptionally(why);
             }

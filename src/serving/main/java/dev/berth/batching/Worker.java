@@ -327,13 +327,17 @@ final class Worker<I, O> {
     private void leave() {
         if (isStuck) {
             isStuck = false;
-            pool.stuck.decrementAndGet();
-            queue.countStuck(-1);
-            count(queue.noWorkers());
+            countStuck(-1);
         }
         isInTurn = false;
         turn = null;
         thread = null;
+    }
+
+    private void countStuck(int more) {
+        pool.stuck.addAndGet(more);
+        metrics.stuckHooks.addAndGet(more);
+        count(queue.noWorkers());
     }
 
     /// Has itself counted if it can predict, and counted out if it can't.
@@ -366,9 +370,7 @@ final class Worker<I, O> {
 
     private void giveUp() {
         isStuck = true;
-        pool.stuck.incrementAndGet();
-        queue.countStuck(1);
-        count(queue.noWorkers());
+        countStuck(1);
         if (turn != null) {
             turn.leavePlace();
         }

@@ -39,9 +39,6 @@ public final class WorkerPool {
 
     /// @param accelerators one for each worker of a model
     public WorkerPool(List<Accelerator> accelerators) {
-        if (accelerators.isEmpty()) {
-            throw new IllegalArgumentException("workers: found none, expected at least 1");
-        }
         this.accelerators = List.copyOf(accelerators);
         var plain = Thread.ofPlatform()
                 .name("berth-worker-", 0)

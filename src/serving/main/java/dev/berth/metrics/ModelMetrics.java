@@ -138,18 +138,15 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
         queueDepth.decrementAndGet();
     }
 
-    /// A queue of the model is there, until [#queueClosed].
+    /// A queue of the model is there.
     ///
     /// @param capacity how many requests may wait
     /// @param expectedWait asked when the metrics are read
-    public void queueOpened(int capacity, Supplier<Duration> expectedWait) {
+    /// @return to be run when the queue is closed
+    public Runnable queueOpened(int capacity, Supplier<Duration> expectedWait) {
         queueCapacity.set(capacity);
         expectedWaits.add(expectedWait);
-    }
-
-    /// @param expectedWait the same object as [#queueOpened] had
-    public void queueClosed(Supplier<Duration> expectedWait) {
-        expectedWaits.remove(expectedWait);
+        return () -> expectedWaits.remove(expectedWait);
     }
 
     private double expectedWaitSeconds() {

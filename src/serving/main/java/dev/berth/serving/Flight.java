@@ -2,7 +2,6 @@ package dev.berth.serving;
 
 import dev.berth.batching.PartSink;
 import dev.berth.batching.Pieces;
-import dev.berth.batching.PredictionTimes;
 import dev.berth.batching.Submission;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -92,7 +91,7 @@ final class Flight<I, O> implements PartSink<O> {
         answer = run(Hook.INPUT_FN, this::decode)
                 .thenCompose(streamedAs -> streamedAs.isPresent()
                         ? stream(streamedAs.get())
-                        : predict().thenCompose(times -> run(Hook.OUTPUT_FN, entered -> encode(times, entered))));
+                        : predict().thenCompose(_ -> run(Hook.OUTPUT_FN, this::encode)));
         if (!call.dialect().equals(Dialect.NONE)) {
             var _ = await(CompletableFuture.anyOf(translated, answer));
         }
@@ -209,8 +208,8 @@ final class Flight<I, O> implements PartSink<O> {
                         : streaming.streamedAs(request));
     }
 
-    private CompletableFuture<PredictionTimes> predict() {
-        return pieces.records().isEmpty() ? CompletableFuture.completedFuture(PredictionTimes.NONE) : submit(this);
+    private CompletableFuture<Void> predict() {
+        return pieces.records().isEmpty() ? CompletableFuture.completedFuture(null) : submit(this);
     }
 
     /// Completed when there is a part, or there will be none.
@@ -219,9 +218,9 @@ final class Flight<I, O> implements PartSink<O> {
                 new ServedAnswer.Streamed<O>(this::encodePart, type, call, model.metrics.streams(), deadline, begunAt);
         var predicted = submit(streamed);
         streamed.comesFrom(submission);
-        var _ = predicted.whenComplete((times, failure) -> {
+        var _ = predicted.whenComplete((_, failure) -> {
             if (failure == null) {
-                streamed.end(invocation(times, Duration.ZERO));
+                streamed.end(invocation(Duration.ZERO));
             } else {
                 streamed.fail(HookFailure.inside(hooks.predicting(), failure));
             }
@@ -230,7 +229,7 @@ final class Flight<I, O> implements PartSink<O> {
     }
 
     /// Has the records predicted. The thread that ends them, mostly a worker's, says so.
-    private CompletableFuture<PredictionTimes> submit(PartSink<O> sink) {
+    private CompletableFuture<Void> submit(PartSink<O> sink) {
         call.caller().trace().queued();
         submission = model.batcher.submit(pieces, sink, call.caller());
         return submission.predicted();
@@ -247,16 +246,22 @@ final class Flight<I, O> implements PartSink<O> {
         }
     }
 
-    private ServedAnswer encode(PredictionTimes times, Consumer<String> entered) throws Exception {
+    private ServedAnswer encode(Consumer<String> entered) throws Exception {
         long start = System.nanoTime();
         var response = hooks.encode(pieces, predictions, streaming.isPresent(), understood, entered);
         var answered = call.dialect().response(response);
         var took = Duration.ofNanos(System.nanoTime() - start);
         model.metrics.encode.record(took);
-        return new ServedAnswer.Whole(answered, invocation(times, took));
+        return new ServedAnswer.Whole(answered, invocation(took));
     }
 
-    private Invocation invocation(PredictionTimes times, Duration encoded) {
-        return new Invocation(pieces.records().size(), decodeTime, times.queued(), times.predicted(), encoded);
+    private Invocation invocation(Duration encoded) {
+        var predicted = Optional.ofNullable(submission);
+        return new Invocation(
+                pieces.records().size(),
+                decodeTime,
+                predicted.map(Submission::queueTime).orElse(Duration.ZERO),
+                predicted.map(Submission::predictTime).orElse(Duration.ZERO),
+                encoded);
     }
 }

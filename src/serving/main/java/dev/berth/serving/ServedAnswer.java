@@ -9,7 +9,9 @@ import dev.berth.hooks.MediaType;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.StreamMetrics;
 import dev.berth.serving.hooks.Deadline;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -40,7 +42,6 @@ public sealed interface ServedAnswer {
 
         private final BiFunction<O, Integer, byte[]> encoder;
         private final MediaType type;
-        private final PartFrame frame;
         private final RequestMemory memory;
         private final StreamMetrics metrics;
         private final Deadline deadline;
@@ -83,7 +84,6 @@ public sealed interface ServedAnswer {
             this.metrics = metrics;
             this.deadline = deadline;
             this.limits = call.streams().orElseThrow();
-            this.frame = limits.isSocket() ? PartFrame.NONE : PartFrame.of(type);
             this.begunAt = begunAt;
             this.deadlineNanos = deadline.nanos();
         }
@@ -104,7 +104,7 @@ public sealed interface ServedAnswer {
 
         @Override
         public void take(int index, O part) {
-            var framed = frame.around(encoder.apply(part, index));
+            var framed = framed(encoder.apply(part, index));
             synchronized (this) {
                 long filled = buffered.get() + framed.length;
                 if (filled > charged) {
@@ -122,6 +122,29 @@ public sealed interface ServedAnswer {
                 // Not before: a request that is past its first deadline has ended or has begun to answer.
                 deadlineNanos = Math.min(now - last < 0 ? now + limits.part().toNanos() : last, last);
             }
+        }
+
+        /// With what has readers find it again: pieces of the network's own choice arrive, whatever was sent.
+        private byte[] framed(byte[] part) {
+            var plain = type.withoutParameters();
+            if (limits.isSocket()) {
+                return part;
+            }
+            if (plain.equals(MediaType.JSON_LINES)) {
+                var line = Arrays.copyOf(part, part.length + 1);
+                line[part.length] = '\n';
+                return line;
+            }
+            return plain.equals(MediaType.EVENT_STREAM) ? event(part) : part;
+        }
+
+        /// An event has a `data:` line for each line of the part (WHATWG HTML §9.2.6). In ISO 8859-1 each
+        /// byte is a character, whatever the part is written in.
+        private static byte[] event(byte[] part) {
+            var lines = new String(part, StandardCharsets.ISO_8859_1)
+                    .replace("\r\n", "\n")
+                    .replace('\r', '\n');
+            return ("data: " + lines.replace("\n", "\ndata: ") + "\n\n").getBytes(StandardCharsets.ISO_8859_1);
         }
 
         synchronized void end(Invocation all) {

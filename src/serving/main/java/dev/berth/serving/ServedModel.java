@@ -62,10 +62,6 @@ public final class ServedModel {
     private final String name;
     private final HookThreads hooks;
     private final InFlight inFlight = new InFlight();
-
-    /// Those that wait until it is loaded.
-    private final InFlight waiting = new InFlight();
-
     private volatile long lastUsed = System.nanoTime();
     private final ServingMetrics metrics;
     private final AtomicReference<State> state = new AtomicReference<>(LOADING);
@@ -139,26 +135,21 @@ public final class ServedModel {
     ///
     /// @throws ServingException when there is no model
     public Visit enter() {
-        inFlight.enter();
-        lastUsed = System.nanoTime();
-        try {
-            return new Visit(loaded());
-        } catch (RuntimeException e) {
-            inFlight.leave();
-            throw e;
-        }
+        return enter(() -> {});
     }
 
     /// The same for a request that must not find the model gone once it is loaded.
     ///
     /// @param awaitLoaded waits until it is
     public Visit enter(Runnable awaitLoaded) {
-        waiting.enter();
+        inFlight.enter();
         try {
             awaitLoaded.run();
-            return enter();
-        } finally {
-            waiting.leave();
+            lastUsed = System.nanoTime();
+            return new Visit(loaded());
+        } catch (Throwable e) {
+            inFlight.leave();
+            throw e;
         }
     }
 
@@ -168,7 +159,7 @@ public final class ServedModel {
     }
 
     public boolean isIdle() {
-        return inFlight.ifNone(() -> waiting.ifNone(() -> true));
+        return inFlight.ifNone(() -> true);
     }
 
     /// Whether requests can enter.
@@ -184,7 +175,7 @@ public final class ServedModel {
 
     /// The same, if no request is inside.
     public boolean refuseNewIfIdle() {
-        return inFlight.ifNone(() -> waiting.ifNone(this::refuseNew));
+        return inFlight.ifNone(this::refuseNew);
     }
 
     /// Whether it holds nothing any more.

@@ -112,11 +112,8 @@ public final class InProcessModel implements AutoCloseable {
                 var taken = new RequestMemory(memory, deadline.nanos(), HookPool::leavePlace)) {
             var caller = new Caller(() -> false, Map.of(), RequestTrace.NONE);
             // Without limits of streams every answer is whole.
-            return switch (visit.invoke(request, new Call(deadline, taken, caller, Optional.empty(), Dialect.NONE))) {
-                case ServedAnswer.Whole(var response, var _) -> response;
-                case ServedAnswer.Streamed<?> _ ->
-                    throw new IllegalStateException("found a streamed answer, expected a whole one");
-            };
+            var answer = visit.invoke(request, new Call(deadline, taken, caller, Optional.empty(), Dialect.NONE));
+            return ((ServedAnswer.Whole) answer).response();
         }
     }
 

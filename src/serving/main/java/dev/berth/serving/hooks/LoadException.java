@@ -4,8 +4,6 @@ import dev.berth.artifact.code.Thrown;
 import dev.berth.artifact.code.ThrownByHook;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,8 +32,8 @@ public final class LoadException extends Exception {
     }
 
     public static <T> T during(String hook, Duration patience, Callable<T> call) throws LoadException {
-        var ended = new CompletableFuture<Void>();
-        watch(hook, patience, patience, Thread.currentThread(), ended);
+        var thread = Thread.currentThread();
+        var watch = Thread.ofVirtual().name("berth-load-watch").start(() -> watch(hook, patience, thread));
         try {
             return call.call();
         } catch (LoadException named) {
@@ -44,23 +42,25 @@ public final class LoadException extends Exception {
             var told = ThrownByHook.ask(e);
             throw new LoadException("%s failed%s".formatted(hook, Thrown.at(told)), told);
         } finally {
-            ended.complete(null);
+            watch.interrupt();
         }
     }
 
-    private static void watch(
-            String hook, Duration since, Duration patience, Thread thread, CompletableFuture<Void> ended) {
-        ended.copy().orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS).exceptionally(_ -> {
-            var stack = new Throwable();
-            stack.setStackTrace(thread.getStackTrace());
-            log.warn(
-                    "{} still runs after {} s{}; /ping is 503 until it ends, and SageMaker gives up after "
-                            + "ContainerStartupHealthCheckTimeoutInSeconds",
-                    hook,
-                    since.toSeconds(),
-                    Thrown.place(stack));
-            watch(hook, since.plus(patience), patience, thread, ended);
-            return null;
-        });
+    private static void watch(String hook, Duration patience, Thread thread) {
+        try {
+            for (var since = patience; ; since = since.plus(patience)) {
+                Thread.sleep(patience);
+                var stack = new Throwable();
+                stack.setStackTrace(thread.getStackTrace());
+                log.warn(
+                        "{} still runs after {} s{}; /ping is 503 until it ends, and SageMaker gives up after "
+                                + "ContainerStartupHealthCheckTimeoutInSeconds",
+                        hook,
+                        since.toSeconds(),
+                        Thrown.place(stack));
+            }
+        } catch (InterruptedException e) {
+            log.trace("{} has ended", hook, e);
+        }
     }
 }

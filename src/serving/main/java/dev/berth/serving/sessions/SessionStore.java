@@ -280,6 +280,9 @@ public final class SessionStore {
             Thread.currentThread().interrupt();
             throw ErrorType.NOT_READY.because("the server is stopping", e);
         }
+        if (session.hasExpired()) {
+            session.endWhenFree(Reason.EXPIRED);
+        }
         if (session.ending.get() != null) {
             session.passTurn();
             throw unknown();
