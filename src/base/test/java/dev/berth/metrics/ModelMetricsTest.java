@@ -49,34 +49,21 @@ class ModelMetricsTest {
     }
 
     @Test
-    void twoVersionsOfAModelShareItsSeriesUntilBothAreGone() {
+    void versionsOfAModelShareItsSeriesUntilAllAreGoneAndTheNextOneBeginsAnew() {
         var next = process.ofModel("qa");
         metrics.requestQueued(1);
         next.requestQueued(2);
         metrics.close();
-
         assertThat(series()).contains("berth_records_total{model=\"qa\"} 3.0", "berth_queue_depth{model=\"qa\"} 2.0");
+
         next.close();
-        assertThat(series()).isEmpty();
-    }
-
-    @Test
-    void aModelThatComesBackBeginsAnew() {
-        metrics.requestQueued(4);
-        metrics.close();
-        process.ofModel("qa").requestQueued(1);
-        metrics.requestDequeued();
-
-        assertThat(series()).contains("berth_records_total{model=\"qa\"} 1.0", "berth_queue_depth{model=\"qa\"} 1.0");
-    }
-
-    @Test
-    void whatAModelThatIsGoneCountsIsNotSeen() {
-        metrics.close();
         metrics.requestCompleted(200, Duration.ofMillis(1));
         metrics.stuckHooks.decrementAndGet();
-
         assertThat(series()).isEmpty();
+
+        process.ofModel("qa").requestQueued(1);
+        metrics.requestDequeued();
+        assertThat(series()).contains("berth_records_total{model=\"qa\"} 1.0", "berth_queue_depth{model=\"qa\"} 1.0");
     }
 
     @Test

@@ -48,7 +48,7 @@ public final class HookPool implements AutoCloseable {
     /// In a lane. It is more than the queue of a model holds; beyond it, a request is rejected at once.
     private static final int MOST_WAITING = 2000;
 
-    private static final ThreadLocal<HookPool.Run<?>> CURRENT = new ThreadLocal<>();
+    private static final ScopedValue<HookPool.Run<?>> CURRENT = ScopedValue.newInstance();
 
     private static final Logger log = LoggerFactory.getLogger(HookPool.class);
 
@@ -149,9 +149,8 @@ public final class HookPool implements AutoCloseable {
     /// Says that the calling hook, if it is one, waits for memory or for its turn: another one may
     /// run in its place.
     public static void leavePlace() {
-        var run = CURRENT.get();
-        if (run != null) {
-            run.leavePlace();
+        if (CURRENT.isBound()) {
+            CURRENT.get().leavePlace();
         }
     }
 
@@ -359,17 +358,15 @@ public final class HookPool implements AutoCloseable {
         }
 
         private void runBody() {
-            CURRENT.set(this);
             MDC.setContextMap(logContext);
             T value = null;
             ServingException failure = null;
             try {
-                value = hooks.within(() -> body.call(next -> hook = next));
+                value = ScopedValue.where(CURRENT, this).call(() -> hooks.within(() -> body.call(next -> hook = next)));
             } catch (Throwable e) {
                 metrics.caught(e);
                 failure = HookFailure.inside(hook, e);
             } finally {
-                CURRENT.remove();
                 MDC.clear();
                 end();
             }
