@@ -23,8 +23,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
-import java.util.Optional;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
@@ -184,8 +184,7 @@ class JobLockTest {
     @Test
     void ofManyThatBreakOneLockOneHasIt() throws Exception {
         var location = location(false, "many");
-        assertThat(location.mark(
-                        text(new ProcessName(OWN.host(), OWN.system(), OWN.process(), 1)), Optional.empty()))
+        assertThat(location.mark(text(new ProcessName(OWN.host(), OWN.system(), OWN.process(), 1)), Optional.empty()))
                 .isTrue();
         var taken = new ArrayList<CompletableFuture<JobLock>>();
         try (var threads = new TestThreads()) {

@@ -15,7 +15,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -119,9 +118,10 @@ final class AsyncInvocations extends AbstractLifeCycle implements Draining {
     /// Callers name the files, so all but one directory is closed to them.
     private Location input(String text) {
         var location = storage.at(text);
-        if (location.file()
-                .filter(file -> inputs.filter(below -> isIn(file, below)).isEmpty())
-                .isPresent()) {
+        // Whatever links lead there. A file that is not there is missed when its turn comes.
+        if (location.file().isPresent()
+                && inputs.filter(below -> location.isListedIn(storage.at(below)))
+                        .isEmpty()) {
             throw StorageException.permanent(
                     location,
                     inputs.map(
@@ -131,19 +131,6 @@ final class AsyncInvocations extends AbstractLifeCycle implements Draining {
                     null);
         }
         return location;
-    }
-
-    /// Whatever links lead there. A file that is not there is missed when its turn comes.
-    private static boolean isIn(Path file, Path directory) {
-        try {
-            return Files.exists(file)
-                    ? file.toRealPath().startsWith(directory.toRealPath())
-                    : file.toAbsolutePath()
-                            .normalize()
-                            .startsWith(directory.toAbsolutePath().normalize());
-        } catch (IOException e) {
-            return false;
-        }
     }
 
     /// Callers name answers, so the place for failures is closed to them.

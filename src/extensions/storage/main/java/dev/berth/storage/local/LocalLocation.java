@@ -53,13 +53,14 @@ public record LocalLocation(Path path, String text) implements Location {
 
     /// What is not there yet has the real path of its directory.
     private static Path real(Path path) {
-        var absolute = path.toAbsolutePath().normalize();
+        var absolute = path.toAbsolutePath();
         try {
+            // Not normalized before: behind a link `..` leads elsewhere.
             return absolute.toRealPath();
         } catch (IOException _) {
             return absolute.getParent() == null
                     ? absolute
-                    : real(absolute.getParent()).resolve(absolute.getFileName());
+                    : real(absolute.getParent()).resolve(absolute.getFileName()).normalize();
         }
     }
 

@@ -10,6 +10,7 @@ import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
+import dev.berth.testing.Pipes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +19,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class LocalStorageTest {
 
@@ -29,22 +32,6 @@ class LocalStorageTest {
     @AfterEach
     void close() {
         storage.close();
-    }
-
-    @Test
-    void aDirectoryIsListedWithAllBelowInTheOrderThatS3Has() throws IOException {
-        for (var key : List.of("b.csv", "a/x", "a.txt", "a/b/y", "a-/z", "😀", "\uffee", "é é+%20", "c/d/e/f/g")) {
-            file(key, key);
-        }
-        assertThat(keys(directory))
-                .containsExactly("a-/z", "a.txt", "a/b/y", "a/x", "b.csv", "c/d/e/f/g", "é é+%20", "\uffee", "😀");
-        try (var objects = location(directory).list()) {
-            assertThat(objects).allSatisfy(object -> {
-                assertThat(object.location()).isEqualTo(location(directory).resolve(object.key()));
-                assertThat(object.location().open()).hasContent(object.key());
-                assertThat(object.location().size()).hasValue(object.size());
-            });
-        }
     }
 
     @Test
@@ -95,15 +82,6 @@ class LocalStorageTest {
     }
 
     @Test
-    void aLinkToNothingIsListedAndCannotBeOpened() throws IOException {
-        Files.createSymbolicLink(directory.resolve("a"), Path.of("gone"));
-        assertThat(keys(directory)).containsExactly("a");
-        assertThatThrownBy(() -> storage.at(directory + "/a").open())
-                .isInstanceOf(StorageException.class)
-                .hasMessageStartingWith(directory + "/a: can't be read");
-    }
-
-    @Test
     void aNameThatCannotBeReadEndsTheListing() throws Exception {
         var shell = new ProcessBuilder("sh", "-c", "cd \"$0\" && : > \"$(printf 'caf\\351.json')\"").command();
         shell.add(directory.toString());
@@ -111,17 +89,6 @@ class LocalStorageTest {
         assertThatThrownBy(() -> keys(directory))
                 .isInstanceOf(StorageException.class)
                 .hasMessageContaining(".json: found a name that is not");
-    }
-
-    @Test
-    void whatIsNeitherAFileNorADirectoryIsNotListed() throws Exception {
-        assumeTrue(new ProcessBuilder("mkfifo", directory.resolve("pipe").toString())
-                        .start()
-                        .waitFor()
-                == 0);
-        assertThat(keys(directory)).isEmpty();
-        assertThatThrownBy(() -> location(directory.resolve("pipe")).open())
-                .hasMessageEndingWith("pipe: can't be read: found a pipe, a socket or a device, expected a file");
     }
 
     @Test
@@ -140,24 +107,50 @@ class LocalStorageTest {
         }
     }
 
-    @Test
-    void whatIsNotThereHasNoObjectsAndNoSizeAndCannotBeRead() {
-        var location = location(directory.resolve("none"));
-        assertThat(location.list()).isEmpty();
-        assertThatThrownBy(() -> location.open()).hasMessage(location + ": can't be read: no such file or directory");
-        assertThat(location.size()).isEmpty();
-        assertThat(location.exists()).isFalse();
-        assertThat(location(directory).exists()).isFalse();
+    @ParameterizedTest
+    @CsvSource({
+        "read, none, no such file or directory",
+        "read, link, no such file or directory",
+        "read, directory, 'found a directory, expected a file'",
+        "read, pipe, 'found a pipe, a socket or a device, expected a file'",
+        "written, directory, 'found a directory, expected a file or nothing'",
+        "written, directory/file/a/b, 'found a file at %s/directory/file, expected a directory'"
+    })
+    void whatIsInTheWayOfAFileIsSaid(String verb, String key, String found) throws Exception {
+        file("directory/file", "");
+        Files.createSymbolicLink(directory.resolve("link"), Path.of("gone"));
+        Pipes.make(directory.resolve("pipe"));
+        assertThat(keys(directory)).as("all but the pipe").containsExactly("directory/file", "link");
+        var location = location(directory.resolve(key));
+        assertThatThrownBy(() -> (verb.equals("read") ? location.open() : location.create()).close())
+                .isInstanceOf(StorageException.class)
+                .hasMessage("%s: can't be %s: %s", location, verb, found.formatted(directory));
     }
 
     @Test
-    void aDirectoryCannotBeReadOrWritten() throws IOException {
-        file("a/b", "");
-        var location = location(directory.resolve("a"));
-        assertThatThrownBy(() -> location.open())
-                .hasMessage(location + ": can't be read: found a directory, expected a file");
-        assertThatThrownBy(() -> location.create())
-                .hasMessage(location + ": can't be written: found a directory, expected a file or nothing");
+    void aNameIsAsLongAsTheFileSystemTakesAtMost() throws IOException {
+        var tooLong = location(directory.resolve("n".repeat(256)));
+        try (var writer = tooLong.create()) {
+            assertThatThrownBy(writer::commit)
+                    .isInstanceOf(StorageException.class)
+                    .hasMessageEndingWith("File name too long");
+        }
+        assertThat(all()).isEmpty();
+    }
+
+    @Test
+    void anInterruptedWriterFailsAndCleansUp() throws IOException {
+        try (var writer = location(directory.resolve("a")).create()) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> writer.write(new byte[1 << 20]))
+                    .isInstanceOfSatisfying(
+                            StorageException.class,
+                            e -> assertThat(e.isRetryable()).isTrue())
+                    .hasMessageEndingWith("a: interrupted");
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(all()).isEmpty();
     }
 
     @Test
@@ -170,27 +163,6 @@ class LocalStorageTest {
                     .hasMessageStartingWith(location + ": can't be written: ");
         }
         assertThat(all()).containsExactly("a", "a/b");
-    }
-
-    @Test
-    void aFileInThePlaceOfADirectoryIsAnError() throws IOException {
-        file("a", "");
-        var location = location(directory.resolve("a/b/c"));
-        assertThatThrownBy(() -> location.create())
-                .isInstanceOf(StorageException.class)
-                .hasMessage(
-                        "%s: can't be written: found a file at %s, expected a directory",
-                        location, directory.resolve("a"));
-    }
-
-    @Test
-    void aFileThatHasBeenClosedCannotBeRead() throws IOException {
-        var location = location(file("a", "text"));
-        var in = location.open();
-        in.close();
-        assertThatThrownBy(in::read)
-                .isInstanceOf(StorageException.class)
-                .hasMessageContaining("/a: can't be read: Closed");
     }
 
     @Test

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /// How tests open S3: with retries that take no time.
-final class Impatient {
+public final class Impatient {
 
     static final RetryPolicy RETRIES =
             new RetryPolicy(6, Duration.ofMillis(1), Duration.ofMillis(4), Duration.ofSeconds(20));
@@ -19,7 +19,7 @@ final class Impatient {
         return new S3Options(Optional.of(endpoint), false, Optional.empty(), false, RETRIES);
     }
 
-    static Storage storage(URI endpoint) {
+    public static Storage storage(URI endpoint) {
         return storage(options(endpoint));
     }
 

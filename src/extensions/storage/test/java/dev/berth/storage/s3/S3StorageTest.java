@@ -13,9 +13,6 @@ import dev.berth.testing.S3Server;
 import dev.berth.testing.TestThreads;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -60,76 +57,6 @@ class S3StorageTest {
         assertThat(keys("s3://prefixes/none")).isEmpty();
         try (var objects = storage.at("s3://prefixes/in/b").list()) {
             assertThat(objects).containsExactly(new StoredObject(storage.at("s3://prefixes/in/b/c.csv"), "c.csv", 10));
-        }
-    }
-
-    @Test
-    void keysMayHoldAnyCharacter() throws IOException {
-        server.createBucket("characters");
-        var out = storage.at("s3://characters/out put/");
-        var keys = List.of(" leading", "%20", "+", "a b+c%2Bd", "a&b=c?d#e", "é/日本", "\"<'>", "control\u0001\n", "😀");
-        for (var key : keys) {
-            write(out.resolve(key), key.getBytes());
-        }
-        assertThat(server.keys("characters"))
-                .containsExactlyInAnyOrderElementsOf(
-                        keys.stream().map("out put/"::concat).toList());
-        try (var objects = out.list()) {
-            var found = objects.toList();
-            assertThat(found)
-                    .extracting(StoredObject::key)
-                    .containsExactlyElementsOf(keys.stream()
-                            .sorted(Comparator.comparing(
-                                    key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned))
-                            .toList());
-            assertThat(found).allSatisfy(object -> {
-                assertThat(object.location()).hasToString("s3://characters/out put/" + object.key());
-                assertThat(object.location().size()).hasValue(object.size());
-                assertThat(object.location().open()).hasContent(object.key());
-            });
-        }
-    }
-
-    @Test
-    void anObjectMayBeReadFromAnyPlaceWithinIt() throws IOException {
-        server.createBucket("places").put("places", "abc", "abcdef");
-        var location = storage.at("s3://places/abc");
-        var object = new StoredObject(location, "abc", 6);
-        for (int from = 0; from < 6; from++) {
-            try (var in = object.open(from)) {
-                assertThat(in).hasContent("abcdef".substring(from));
-            }
-        }
-        assertThatThrownBy(() -> object.open(6))
-                .isInstanceOf(StorageException.class)
-                .hasMessageStartingWith("s3://places/abc: ");
-        assertThatThrownBy(() -> new StoredObject(location, "abc", 7).open(0))
-                .hasMessage("s3://places/abc: changed since it was listed: found 6 bytes, expected 7");
-    }
-
-    @Test
-    void objectsAreJoinedWhateverTheirLengths() throws Exception {
-        server.createBucket("joined");
-        var random = new Random(7);
-        for (var sizes : List.of(
-                List.of(0),
-                List.of(3, 0, 4),
-                List.of(5 << 20),
-                List.of(6 << 20, 1 << 20, 0, 5 << 20, 3, 12 << 20, 1),
-                List.of(1 << 20, 1 << 20, 1 << 20, 9 << 20),
-                List.of((5 << 20) - 1, 2, 5 << 20, 7))) {
-            var all = new ByteArrayOutputStream();
-            for (int i = 0; i < sizes.size(); i++) {
-                var bytes = new byte[sizes.get(i)];
-                random.nextBytes(bytes);
-                all.write(bytes);
-                server.put("joined", "%s/%d".formatted(sizes, i), bytes);
-            }
-            var whole = storage.at("s3://joined/whole");
-            whole.join(listed("s3://joined/%s/".formatted(sizes)), Optional.of("text/csv"));
-            assertThat(server.bytes("joined", "whole")).as("%s", sizes).isEqualTo(all.toByteArray());
-            assertThat(server.contentType("joined", "whole")).isEqualTo("text/csv");
-            assertThat(server.unfinishedUploads("joined")).isEmpty();
         }
     }
 
@@ -199,32 +126,6 @@ class S3StorageTest {
                 assertThat(objects.map(object -> "in/" + object.key())).containsExactlyElementsOf(keys);
             }
             assertThat(proxy.requests()).hasSize(2 + 12);
-        }
-    }
-
-    @Test
-    void objectsHaveTheirSizeOrNone() {
-        server.createBucket("sizes").put("sizes", "dir/object", "12345");
-        assertThat(storage.at("s3://sizes/dir/object").size()).hasValue(5);
-        assertThat(storage.at("s3://sizes/dir/object").exists()).isTrue();
-        assertThat(storage.at("s3://sizes/dir/").size()).isEmpty();
-        assertThat(storage.at("s3://sizes/dir").exists()).isFalse();
-        assertThat(storage.at("s3://no-such-bucket/object").exists()).isFalse();
-    }
-
-    @Test
-    void whatIsWrittenIsRead() throws IOException {
-        server.createBucket("round");
-        for (int size : new int[] {0, 1, 65_536, 8 << 20}) {
-            var bytes = bytes(size);
-            var location = storage.at("s3://round/dir/" + size);
-            write(location, bytes);
-            assertThat(server.bytes("round", "dir/" + size)).isEqualTo(bytes);
-            try (var in = location.open()) {
-                assertThat(in.readAllBytes()).isEqualTo(bytes);
-                assertThat(in.read()).isEqualTo(-1);
-                assertThat(in.read(new byte[0])).isZero();
-            }
         }
     }
 

@@ -95,20 +95,6 @@ class S3WriterTest {
     }
 
     @Test
-    void withoutACommitTheOldObjectStaysAndNoParts() throws IOException {
-        server.put(BUCKET, "out/object", "old");
-        try (var storage = Impatient.storage(server.endpoint())) {
-            for (int size : new int[] {1, 20}) {
-                try (var writer = storage.at(OBJECT).create()) {
-                    writeTo(writer, size);
-                }
-            }
-        }
-        assertThat(server.text(BUCKET, "out/object")).isEqualTo("old");
-        assertThat(server.unfinishedUploads(BUCKET)).isEmpty();
-    }
-
-    @Test
     void afterAPartThatCannotBeSentNothingIsLeft() throws IOException {
         try (var proxy = proxy(
                         request -> request.target().contains("partNumber=2") ? Fault.slowDown() : new Fault.Pass());
