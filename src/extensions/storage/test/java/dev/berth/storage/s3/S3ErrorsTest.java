@@ -2,6 +2,7 @@ package dev.berth.storage.s3;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.berth.storage.Location;
@@ -18,6 +19,8 @@ import java.net.ServerSocket;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
@@ -26,12 +29,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import software.amazon.awssdk.core.exception.SdkClientException;
+import software.amazon.awssdk.regions.Region;
 
 /// What is said when S3 says no.
 class S3ErrorsTest {
 
     private static final String OBJECT = "s3://bucket/object";
     private static final byte[] MORE_THAN_A_PART = new byte[9 << 20];
+
+    private static final Optional<URI> ELSEWHERE = Optional.of(URI.create("http://localhost:9"));
+    private static final S3Options OPTIONS =
+            new S3Options(ELSEWHERE, false, Optional.empty(), false, RetryPolicy.DEFAULT);
 
     private static S3Server server;
 
@@ -161,21 +169,16 @@ class S3ErrorsTest {
         }
     }
 
-    @Test
-    void anAnswerWithoutTheSizeOfTheObjectIsRefused() throws IOException {
-        try (var odd = new OddServer(0, 4)) {
-            assertPermanent(() -> odd.storage.at(OBJECT).open())
-                    .hasMessage("s3://bucket/object: found an answer without the object's size, expected a"
-                            + " Content-Length");
-        }
-    }
-
-    @Test
-    void anAnswerWithAnotherRangeThanTheOneThatWasAskedForIsRefused() throws IOException {
-        try (var odd = new OddServer(10, 4);
-                var in = odd.storage.at(OBJECT).open()) {
-            assertPermanent(in::readAllBytes)
-                    .hasMessage("s3://bucket/object: found an answer without a range, expected bytes 4-9/10");
+    /// By how many bytes an answer says that it has.
+    @ParameterizedTest
+    @CsvSource({
+        "0, an answer without the object's size, a Content-Length",
+        "10, an answer without a range, bytes 4-9/10"
+    })
+    void anAnswerThatDoesNotSayWhatItHasIsRefused(long declared, String found, String expected) throws IOException {
+        try (var odd = new OddServer(declared, 4)) {
+            assertPermanent(() -> odd.storage.at(OBJECT).open().readAllBytes())
+                    .hasMessage("%s: found %s, expected %s", OBJECT, found, expected);
         }
     }
 
@@ -186,6 +189,60 @@ class S3ErrorsTest {
             assertRetryable(() -> storage.at(OBJECT).size()).hasMessage("s3://bucket/object: interrupted");
         } finally {
             assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void missingCredentialsAreSaid() {
+        var sources = Set.of(
+                "AWS_ACCESS_KEY_ID",
+                "AWS_ROLE_ARN",
+                "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+                "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
+        assumeTrue(System.getenv().keySet().stream().noneMatch(sources::contains), "this machine has credentials");
+        try (var _ = new SystemProperties(Map.of(
+                        "aws.accessKeyId",
+                        "",
+                        "aws.secretAccessKey",
+                        "",
+                        "aws.disableEc2Metadata",
+                        "true",
+                        "aws.sharedCredentialsFile",
+                        "/no/such/file",
+                        "aws.configFile",
+                        "/no/such/file"));
+                var storage = Impatient.storage(OPTIONS)) {
+            assertThatThrownBy(() -> storage.at("s3://bucket/object").list())
+                    .isInstanceOfSatisfying(
+                            StorageException.class,
+                            e -> assertThat(e.isRetryable()).isFalse())
+                    .hasMessage(
+                            "s3://bucket/object: found no AWS credentials in the environment, a profile, the container or the instance");
+        }
+    }
+
+    @Test
+    void theRegionIsTheOptionsThenTheEnvironmentsThenOneThatAlwaysIs() {
+        try (var _ = new SystemProperties(
+                Map.of("aws.configFile", "/no/such/file", "aws.sharedCredentialsFile", "/no/such/file"))) {
+            assumeTrue(System.getenv("AWS_REGION") == null);
+            assertThat(region(OPTIONS)).isEqualTo(Region.US_EAST_1);
+            assertThat(region(in("eu-west-1", ELSEWHERE, false))).isEqualTo(Region.EU_WEST_1);
+            try (var _ = new SystemProperties(Map.of("aws.region", "ap-south-1"))) {
+                assertThat(region(OPTIONS)).isEqualTo(Region.AP_SOUTH_1);
+                assertThat(region(S3Options.read(_ -> Optional.empty()))).isEqualTo(Region.AP_SOUTH_1);
+                assertThat(region(in("eu-west-1", Optional.empty(), true))).isEqualTo(Region.EU_WEST_1);
+            }
+        }
+    }
+
+    private static S3Options in(String region, Optional<URI> endpoint, boolean pathStyle) {
+        return new S3Options(endpoint, pathStyle, Optional.of(region), false, RetryPolicy.DEFAULT);
+    }
+
+    private static Region region(S3Options options) {
+        try (var connection = new S3Connection(options, false)) {
+            return connection.client().serviceClientConfiguration().region();
         }
     }
 
