@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
@@ -25,6 +25,12 @@ final class EnvelopeExchange extends Exchange {
 
     private static final Logger log = LoggerFactory.getLogger(EnvelopeExchange.class);
     private static final String USAGE = "usage";
+
+    /// Anthropic's and Amazon's models say it in one of the first two ways, OpenAI's in the third.
+    private static final List<String> INPUT_TOKENS = List.of("input_tokens", "inputTokens", "prompt_tokens");
+
+    private static final List<String> OUTPUT_TOKENS = List.of("output_tokens", "outputTokens", "completion_tokens");
+
     private static final int BAD_REQUEST = 400;
     private static final int SERVER_FAILED = 500;
 
@@ -53,33 +59,44 @@ final class EnvelopeExchange extends Exchange {
         return (line(payload, object.key(), room) + "\n").getBytes(StandardCharsets.UTF_8);
     }
 
-    private String line(Payload batch, String key, Invoker.Room room) throws InterruptedException {
-        var id = JsonText.write(generatedId(batch));
-        Optional<String> body = Optional.empty();
+    private String line(Payload payload, String key, Invoker.Room room) throws InterruptedException {
+        var place = "record %d: ".formatted(payload.firstRecord());
+        // BED-03: a record without an id gets one; here it is its line.
+        var lineId = "RECORD%08d".formatted(payload.firstRecord());
+        var id = JsonText.write(lineId);
+        var body = Optional.<String>empty();
+        int code;
+        String message;
         try {
             var record = JsonMembers.of(
-                    RecordProcessing.text(batch.body(), "the record"), Set.of(envelope.id(), envelope.input()));
+                    RecordProcessing.text(payload.body(), "the record"), Set.of(envelope.id(), envelope.input()));
             var given = record.values().getOrDefault(envelope.id(), "null");
             id = given.equals("null") ? id : given;
             record.requireJson("the record");
-            var input = Optional.ofNullable(record.values().get(envelope.input()));
-            if (input.filter(object -> object.startsWith("{")).isEmpty()) {
+            var input = record.values().getOrDefault(envelope.input(), "null");
+            if (!input.startsWith("{")) {
                 throw new BadInputException(
                         "expected {\"%s\": …, \"%s\": {…}}".formatted(envelope.id(), envelope.input()));
             }
-            body = input;
-            var answer = answer(invoker.invoke(() -> BodyPublishers.ofString(input.get()), room)
+            body = Optional.of(input);
+            var answer = answer(invoker.invoke(() -> BodyPublishers.ofString(input), room)
                     .body());
             came(1);
-            return envelope.answered(id, input.get(), answer, generatedId(batch));
+            return envelope.answered(id, input, answer, lineId);
         } catch (InvocationException e) {
             if (e.saysNothingOfThePayload()) {
-                throw new TransformException("record %d: %s".formatted(batch.firstRecord(), e.getMessage()), e);
+                throw new TransformException(place + e.getMessage(), e);
             }
-            return failure(id, body, batch, key, e.status().orElse(SERVER_FAILED), e.getMessage());
+            code = e.status().orElse(SERVER_FAILED);
+            message = e.getMessage();
         } catch (BadInputException e) {
-            return failure(id, body, batch, key, body.isPresent() ? SERVER_FAILED : BAD_REQUEST, e.getMessage());
+            code = body.isPresent() ? SERVER_FAILED : BAD_REQUEST;
+            message = e.getMessage();
         }
+        passing.add(isAskedAgain(code) ? 1 : 0);
+        came(1);
+        failed(key, place + message);
+        return envelope.failed(id, body, code, message, lineId);
     }
 
     /// What the container has answered, as it stands but on one line.
@@ -89,38 +106,16 @@ final class EnvelopeExchange extends Exchange {
         answer.requireJson("the answer");
         try {
             var usage = JsonText.payload(answer.values().getOrDefault(USAGE, "null"));
-            inputTokens.add(inputTokens(usage));
-            outputTokens.add(outputTokens(usage));
+            inputTokens.add(tokens(usage, INPUT_TOKENS));
+            outputTokens.add(tokens(usage, OUTPUT_TOKENS));
         } catch (NotJsonException _) {
             // It has a number that is longer than any count.
         }
         return JsonMembers.onOneLine(text).strip();
     }
 
-    private String failure(
-            String id, Optional<String> body, Payload batch, String key, int code, String message) {
-        passing.add(isAskedAgain(code) ? 1 : 0);
-        came(1);
-        failed(key, "record %d: %s".formatted(batch.firstRecord(), message));
-        return envelope.failed(id, body, code, message, generatedId(batch));
-    }
-
-    /// BED-03: a record without an id gets one; here it is its line.
-    private static String generatedId(Payload batch) {
-        return "RECORD%08d".formatted(batch.firstRecord());
-    }
-
-    /// Anthropic's and Amazon's models say it in one of the first two ways, OpenAI's in the third.
-    private static long inputTokens(JsonNode usage) {
-        return tokens(usage, "input_tokens", "inputTokens", "prompt_tokens");
-    }
-
-    private static long outputTokens(JsonNode usage) {
-        return tokens(usage, "output_tokens", "outputTokens", "completion_tokens");
-    }
-
-    private static long tokens(JsonNode usage, String... names) {
-        return Arrays.stream(names)
+    private static long tokens(JsonNode usage, List<String> names) {
+        return names.stream()
                 .map(usage::path)
                 .filter(JsonNode::isNumber)
                 .mapToLong(JsonNode::asLong)
@@ -172,8 +167,8 @@ final class EnvelopeExchange extends Exchange {
                 var answer = envelope.answer(tree);
                 records++;
                 failed += answer.isMissingNode() ? 1 : 0;
-                input += inputTokens(answer.path(USAGE));
-                output += outputTokens(answer.path(USAGE));
+                input += tokens(answer.path(USAGE), INPUT_TOKENS);
+                output += tokens(answer.path(USAGE), OUTPUT_TOKENS);
             }
         }
         came(records);

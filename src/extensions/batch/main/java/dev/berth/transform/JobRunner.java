@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.slf4j.Logger;
@@ -104,7 +105,8 @@ public final class JobRunner {
         try (threads) {
             var shares = Shares.unlisted(job);
             if (Shares.needNoList(job)) {
-                threads.execute(this::countBeside);
+                // What goes wrong there goes wrong for the job too, which says so.
+                var _ = CompletableFuture.runAsync(this::count, threads);
             } else {
                 shares = count();
             }
@@ -172,15 +174,6 @@ public final class JobRunner {
         return found;
     }
 
-    /// What goes wrong here goes wrong for the job too, which says so.
-    private void countBeside() {
-        try {
-            count();
-        } catch (StorageException | TransformException e) {
-            log.debug("the objects can't be counted", e);
-        }
-    }
-
     private JobStatus status() {
         if (end.isStopped()) {
             return JobStatus.STOPPED;
@@ -210,7 +203,7 @@ public final class JobRunner {
                 }
                 threads.execute(() -> {
                     try {
-                        transform.outcome(range, clash).ifPresent(this::count);
+                        transform.outcome(range, clash).ifPresent(this::ended);
                     } finally {
                         turns.end();
                     }
@@ -226,7 +219,7 @@ public final class JobRunner {
         }
     }
 
-    private synchronized void count(ObjectOutcome outcome) {
+    private synchronized void ended(ObjectOutcome outcome) {
         records += outcome.records();
         switch (outcome.status()) {
             case SUCCEEDED -> succeeded++;

@@ -164,21 +164,18 @@ final class ProgressDisplay implements Progress, AutoCloseable {
 
     /// How far it is; empty before the container is there.
     private synchronized String line() {
+        var ofAll = bytes == 0 ? "" : String.format(Locale.ROOT, " of %.1f", bytes / MEGABYTE);
+        var left = left().map(time -> ", %d s left".formatted(time.toSeconds())).orElse("");
         return start == 0
                 ? ""
-                : "%s, %s, %s%s"
-                        .formatted(
-                                objects(),
-                                bytes == 0
-                                        ? String.format(Locale.ROOT, "%.1f MB", (answered + passed) / MEGABYTE)
-                                        : String.format(
-                                                Locale.ROOT,
-                                                "%.1f of %.1f MB",
-                                                (answered + passed) / MEGABYTE,
-                                                bytes / MEGABYTE),
-                                records(),
-                                left().map(left -> ", %d s left".formatted(left.toSeconds()))
-                                        .orElse(""));
+                : String.format(
+                        Locale.ROOT,
+                        "%s, %.1f%s MB, %s%s",
+                        objects(),
+                        (answered + passed) / MEGABYTE,
+                        ofAll,
+                        records(),
+                        left);
     }
 
     private String objects() {
