@@ -79,8 +79,8 @@ final class EnvelopeExchange extends Exchange {
                         "expected {\"%s\": …, \"%s\": {…}}".formatted(envelope.id(), envelope.input()));
             }
             body = Optional.of(input);
-            var answer = answer(invoker.invoke(() -> BodyPublishers.ofString(input), room)
-                    .body());
+            var answer = answer(
+                    invoker.invoke(() -> BodyPublishers.ofString(input), room).body());
             came(1);
             return envelope.answered(id, input, answer, lineId);
         } catch (InvocationException e) {

@@ -37,7 +37,10 @@ record ImageText(MediaType type, String end, byte[] bytes) {
         if (!beginning.lookingAt()) {
             return Optional.empty();
         }
-        var type = TYPES.stream().filter(each -> beginning.start(each.subtype()) >= 0).findFirst().orElseThrow();
+        var type = TYPES.stream()
+                .filter(each -> beginning.start(each.subtype()) >= 0)
+                .findFirst()
+                .orElseThrow();
         var base64 = text.substring(beginning.start(type.subtype()));
         try {
             var bytes = Base64.getMimeDecoder().decode(base64);

@@ -101,12 +101,6 @@ record ObjectSource(Storage storage, Location input, boolean manifest, boolean g
         var stored = range.object().open(Math.max(0, range.start() - 1));
         return unpacked(new FilterInputStream(stored) {
             @Override
-            public int read() throws IOException {
-                var one = new byte[1];
-                return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-            }
-
-            @Override
             public int read(byte[] bytes, int offset, int length) throws IOException {
                 int count = in.read(bytes, offset, length);
                 read.add(Math.max(0, count));

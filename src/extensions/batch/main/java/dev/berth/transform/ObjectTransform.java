@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import dev.berth.hooks.BadInputException;
-import dev.berth.memory.MemoryBudget;
 import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
 import dev.berth.transform.checkpoint.Checkpoint;

@@ -63,10 +63,13 @@ class MiniBatchesTest {
     void recordsFillPayloads(
             String object, FramedSplit type, BatchStrategy strategy, long most, String bodies, String firsts)
             throws IOException {
-        var batches =
-                miniBatches(object.replace(';', '\n').replace('~', '\r').getBytes(UTF_8), new Splitting(type, strategy, most), none());
+        var batches = miniBatches(
+                object.replace(';', '\n').replace('~', '\r').getBytes(UTF_8),
+                new Splitting(type, strategy, most),
+                none());
         assertThat(batches)
-                .extracting(batch -> new String(batch.body(), UTF_8).replace('\n', ';').replace('\r', '~'))
+                .extracting(batch ->
+                        new String(batch.body(), UTF_8).replace('\n', ';').replace('\r', '~'))
                 .containsExactly(bodies == null ? new String[0] : bodies.split(" ", -1));
         assertThat(batches)
                 .extracting(batch -> String.valueOf(batch.firstRecord()))
@@ -77,7 +80,9 @@ class MiniBatchesTest {
     void linesOfEveryLengthAroundTheBufferAreWhole() throws IOException {
         for (int length = BUFFER_BYTES - 3; length <= BUFFER_BYTES + 3; length++) {
             var line = "x".repeat(length);
-            assertThat(sent(("a\n" + line + "\n" + line).getBytes(UTF_8), new Splitting(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, 0)))
+            assertThat(sent(
+                            ("a\n" + line + "\n" + line).getBytes(UTF_8),
+                            new Splitting(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, 0)))
                     .containsExactly("a\n".getBytes(UTF_8), (line + "\n").getBytes(UTF_8), line.getBytes(UTF_8));
         }
     }

@@ -12,7 +12,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.testing.DamagedBytes;
-import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -180,12 +179,8 @@ class RecordProcessingTest {
     private static void fuzz(RecordProcessing processing, String records, String answer) {
         var good = records.getBytes(UTF_8);
         DamagedBytes.areReadOrRefused(good, bytes -> processing.filterInput(bytes, 1));
-        DamagedBytes.areReadOrRefused(
-                good,
-                bytes -> processing.output(payload(1, bytes), answer.getBytes(UTF_8)));
-        DamagedBytes.areReadOrRefused(
-                answer.getBytes(UTF_8),
-                bytes -> processing.output(payload(1, good), bytes));
+        DamagedBytes.areReadOrRefused(good, bytes -> processing.output(payload(1, bytes), answer.getBytes(UTF_8)));
+        DamagedBytes.areReadOrRefused(answer.getBytes(UTF_8), bytes -> processing.output(payload(1, good), bytes));
     }
 
     private static String newlines(String row) {

@@ -141,12 +141,10 @@ class SplitObjectsTest {
         for (int instances : List.of(1, 2, 8)) {
             var out = directory.resolve("out-" + instances).toString();
             job.set("--shard-by %s", instances == 2 ? "key" : "size");
-            var indexes =
-                    new ArrayList<>(IntStream.range(0, instances).boxed().toList());
+            var indexes = new ArrayList<>(IntStream.range(0, instances).boxed().toList());
             Collections.shuffle(indexes, order);
             for (int index : indexes) {
-                assertThat(run(out, instances, index, JobOption.SPLIT_OBJECTS))
-                        .matches(JobReport::isComplete);
+                assertThat(run(out, instances, index, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
             }
             assertThat(files(out)).as(out).isEqualTo(expected);
             assertThat(run(out, instances, indexes.getFirst(), JobOption.SPLIT_OBJECTS))
@@ -205,9 +203,7 @@ class SplitObjectsTest {
             assertThat(files(plain).get("a.jsonl.out")).contains("RECORD00000001", "RECORD00002000");
             var out = directory.resolve(format + "-4").toString();
             var reports = atOnce(out, 4);
-            assertThat(reports.stream()
-                            .mapToLong(it -> it.tally().records())
-                            .sum())
+            assertThat(reports.stream().mapToLong(it -> it.tally().records()).sum())
                     .isEqualTo(2000);
             assertThat(reports.stream().mapToLong(it -> it.tally().errors()).sum())
                     .isEqualTo(5);
@@ -252,12 +248,10 @@ class SplitObjectsTest {
     void aJoinThatWasKilledIsDoneByTheNextRun() throws Exception {
         job.write("a.txt", "word\n".repeat(30_000));
         var out = directory.resolve("out");
-        assertThat(run(out.toString(), 2, 0, JobOption.SPLIT_OBJECTS))
-                .matches(JobReport::isComplete);
+        assertThat(run(out.toString(), 2, 0, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
         var first = part(job(out.toString(), 2, 0, JobOption.SPLIT_OBJECTS));
         var bytes = Files.readAllBytes(first);
-        assertThat(run(out.toString(), 2, 1, JobOption.SPLIT_OBJECTS))
-                .matches(JobReport::isComplete);
+        assertThat(run(out.toString(), 2, 1, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
         assertThat(first).as("removed when it was joined").doesNotExist();
         // As a process leaves it that was killed between the output and the removal.
         Files.createDirectories(first.getParent());
