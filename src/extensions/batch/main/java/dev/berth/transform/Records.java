@@ -39,7 +39,7 @@ record Records(
 
     static Records read(TransformFormats formats, boolean joinsInput, JobReader options) {
         boolean keeps = options.isSecond(JobOption.BAD_RECORDS, "reject", "keep");
-        var processing = new DataProcessing(formats, options).read(joinsInput, keeps);
+        var processing = RecordProcessing.read(formats, joinsInput, keeps, options);
         if (keeps && (formats.lines().isEmpty() || formats.answeredLines().isEmpty())) {
             options.wrong(
                     JobOption.BAD_RECORDS,

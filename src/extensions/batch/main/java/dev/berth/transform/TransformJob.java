@@ -58,11 +58,7 @@ public record TransformJob(
             List.of(Envelope.BEDROCK, Envelope.OPENAI),
             EnumSet.of(JobOption.EXTRACT, JobOption.PREVIEW),
             List.of(Envelope.BEDROCK),
-            EnumSet.of(
-                    JobOption.MIN_RECORDS,
-                    JobOption.MAX_RECORDS,
-                    JobOption.MAX_OBJECT_SIZE_IN_MB,
-                    JobOption.MAX_JOB_SIZE_IN_MB));
+            EnumSet.range(JobOption.MIN_RECORDS, JobOption.MAX_JOB_SIZE_IN_MB));
 
     /// How the container is asked.
     ///
