@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -91,7 +90,7 @@ class KilledJobTest {
             Files.writeString(in.resolve(object.getKey()), object.getValue().toLowerCase(Locale.ROOT));
         }
         var out = directory.resolve("out");
-        isDoneInTheEnd(KILLS, Map.of(), "--input", in.toString(), "--output", out.toString());
+        isDoneInTheEnd(KILLS, Map.of(), "--input %s --output %s".formatted(in, out));
         assertThat(contents(out))
                 .as("seed %d; and nothing else, such as leftovers", seed)
                 .isEqualTo(named(expected));
@@ -111,12 +110,7 @@ class KilledJobTest {
             isDoneInTheEnd(
                     KILLS_IN_S3,
                     environment,
-                    "--endpoint-url",
-                    s3.endpoint().toString(),
-                    "--input",
-                    "s3://killed/in/",
-                    "--output",
-                    "s3://killed/out");
+                    "--endpoint-url %s --input s3://killed/in/ --output s3://killed/out".formatted(s3.endpoint()));
             assertThat(s3.texts("killed", "out/"))
                     .as("seed %d; and nothing else, such as leftovers", seed)
                     .isEqualTo(named(expected));
@@ -124,13 +118,13 @@ class KilledJobTest {
         }
     }
 
-    private void isDoneInTheEnd(int kills, Map<String, String> environment, String... arguments) throws Exception {
+    private void isDoneInTheEnd(int kills, Map<String, String> environment, String flags) throws Exception {
         int killed = 0;
-        while (killed < kills && isKilled(environment, arguments)) {
+        while (killed < kills && isKilled(environment, flags)) {
             killed++;
         }
         assertThat(killed).as("seed %d: it is not done before", seed).isEqualTo(kills);
-        try (var job = transform(environment, arguments)) {
+        try (var job = transform(environment, flags)) {
             assertThat(job.exitCode()).as("seed %d: %s", seed, job.err()).isZero();
             assertThat(job.out())
                     .containsPattern("objects +%d\n".formatted(OBJECTS.size()))
@@ -140,9 +134,9 @@ class KilledJobTest {
 
     /// Kills a job at a random moment between the start of its process and the answers to some
     /// records.
-    private boolean isKilled(Map<String, String> environment, String... arguments) throws Exception {
+    private boolean isKilled(Map<String, String> environment, String flags) throws Exception {
         int enough = asked.get() + random.nextInt(MOST_BETWEEN_KILLS);
-        try (var job = transform(environment, arguments)) {
+        try (var job = transform(environment, flags)) {
             await().pollInterval(Duration.ofMillis(1 + random.nextInt(10)))
                     .until(() -> !job.process().isAlive() || asked.get() >= enough);
             job.process().destroyForcibly();
@@ -152,30 +146,19 @@ class KilledJobTest {
         }
     }
 
-    private ServeProcess transform(Map<String, String> environment, String... arguments) throws IOException {
+    private ServeProcess transform(Map<String, String> environment, String flags) throws IOException {
         var variables = new HashMap<>(environment);
         // It lives too briefly for more.
         variables.put("JAVA_OPTS", "-XX:TieredStopAtLevel=1");
-        var command = new ArrayList<>(List.of(
-                Path.of("transform").toAbsolutePath().toString(),
-                "--endpoint",
-                container.uri("").toString(),
-                "--report",
-                directory.resolve("report.json").toString(),
-                "--content-type",
-                "text/plain",
-                "--accept",
-                "text/plain",
-                "--split-type",
-                "Line",
-                "--assemble-with",
-                "Line",
-                "--batch-strategy",
-                "SingleRecord",
-                "--max-concurrent-transforms",
-                String.valueOf(SLOTS)));
-        command.addAll(List.of(arguments));
-        return ServeProcess.start(variables, command);
+        var command = "%s --endpoint %s --report %s --max-concurrent-transforms %d %s --content-type text/plain"
+                        .formatted(
+                                Path.of("transform").toAbsolutePath(),
+                                container.uri(""),
+                                directory.resolve("report.json"),
+                                SLOTS,
+                                flags)
+                + " --accept text/plain --split-type Line --assemble-with Line --batch-strategy SingleRecord";
+        return ServeProcess.start(variables, List.of(command.split(" ")));
     }
 
     private static Map<String, String> named(Map<String, String> objects) {

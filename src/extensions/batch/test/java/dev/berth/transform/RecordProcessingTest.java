@@ -1,18 +1,13 @@
 package dev.berth.transform;
 
-import static dev.berth.transform.ProcessedRecords.CSV;
-import static dev.berth.transform.ProcessedRecords.JSON_LINES;
-import static dev.berth.transform.ProcessedRecords.output;
-import static dev.berth.transform.ProcessedRecords.payload;
-import static dev.berth.transform.ProcessedRecords.processing;
-import static dev.berth.transform.ProcessedRecords.sent;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.testing.DamagedBytes;
-import java.util.Set;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +16,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// From the record to the container, and from the answer to the output. In rows, `;` is a newline, and `~` the
 /// return before one.
 class RecordProcessingTest {
+
+    private static final String CSV = "text/csv";
+    private static final String JSON_LINES = "application/jsonlines";
 
     @ParameterizedTest
     @CsvSource(
@@ -60,7 +58,7 @@ class RecordProcessingTest {
     @Tag("JOIN-03")
     void answersAreJoinedWithTheirRecords(String type, FramedSplit split, String input, String answer, String output) {
         var processing = processing(type, split, "$", "Input", "$");
-        assertThat(output(processing, newlines(input), newlines(answer))).isEqualTo(newlines(output));
+        assertThat(output(processing, 1, newlines(input), newlines(answer))).isEqualTo(newlines(output));
     }
 
     /// What the container gets, and what is written.
@@ -84,14 +82,14 @@ class RecordProcessingTest {
             String type, String in, String join, String out, String record, String sent, String answer, String output) {
         var processing = processing(type, FramedSplit.LINE, in, join, out);
         assertThat(sent(processing, newlines(record))).isEqualTo(newlines(sent));
-        assertThat(output(processing, newlines(record), newlines(answer))).isEqualTo(newlines(output));
+        assertThat(output(processing, 1, newlines(record), newlines(answer))).isEqualTo(newlines(output));
     }
 
     @Test
     @Tag("JOIN-10")
     void slicesOfColumnsEndAsTheSwitchSays() {
         var exclusive = processing(CSV, FramedSplit.LINE, "$[1:4]", "None", "$");
-        var inclusive = processing(CSV, FramedSplit.LINE, "$[1:4]", "None", "$", Set.of(JobOption.INCLUSIVE_SLICES));
+        var inclusive = processing(CSV, FramedSplit.LINE, "$[1:4]", "None", "$", JobOption.INCLUSIVE_SLICES);
         assertThat(exclusive.toString())
                 .as("answers of the one are none of the other")
                 .isNotEqualTo(inclusive.toString());
@@ -181,6 +179,28 @@ class RecordProcessingTest {
         DamagedBytes.areReadOrRefused(good, bytes -> processing.filterInput(bytes, 1));
         DamagedBytes.areReadOrRefused(good, bytes -> processing.output(payload(1, bytes), answer.getBytes(UTF_8)));
         DamagedBytes.areReadOrRefused(answer.getBytes(UTF_8), bytes -> processing.output(payload(1, good), bytes));
+    }
+
+    private static RecordProcessing processing(
+            String type, SplitType splitType, String in, String join, String out, JobOption... switches) {
+        var options = JobFlags.of(
+                "--input in --output out --content-type %s --accept %s --split-type %s --assemble-with %s "
+                        + "--input-filter %s --join-source %s --output-filter %s",
+                type, type, splitType, splitType.areLines() ? "Line" : "None", in, join, out);
+        List.of(switches).forEach(each -> options.put(each, "true"));
+        return JobFlags.read(options).kind().records().processing().orElseThrow();
+    }
+
+    private static String sent(RecordProcessing processing, String record) {
+        return new String(processing.filterInput(record.getBytes(UTF_8), 1), UTF_8);
+    }
+
+    private static String output(RecordProcessing processing, long first, String input, String answer) {
+        return new String(processing.output(payload(first, input.getBytes(UTF_8)), answer.getBytes(UTF_8)), UTF_8);
+    }
+
+    private static Payload payload(long first, byte[] input) {
+        return new Payload(first, List.of(new Payload.Sent(input, new byte[0], false, Optional.empty())));
     }
 
     private static String newlines(String row) {
