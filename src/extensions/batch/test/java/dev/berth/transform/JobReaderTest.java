@@ -22,6 +22,10 @@ class JobReaderTest {
     private static final String SPLIT =
             "--input in --output out --instance-index 0 --instance-count 2 --split-objects true ";
 
+    private static final String JOB = "--input in --output out --split-type Line --assemble-with Line ";
+    private static final String CSV = JOB + "--content-type text/csv --accept text/csv ";
+    private static final String LINES = JOB + "--content-type application/jsonlines --accept application/jsonlines ";
+
     @TempDir
     private Path directory;
 
@@ -190,6 +194,60 @@ class JobReaderTest {
                 "--input s3://b --output s3://b/x|found s3://b/x within the input",
             })
     void everythingThatIsWrongIsSaid(String flags, String problems) {
+        requireProblems(flags, problems);
+    }
+
+    /// The rules of `DataProcessing`, which hold for each of its fields.
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                LINES
+                        + "--input-filter $.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa --output-filter id"
+                        + "|--input-filter (DataProcessing.InputFilter): found 64 characters, expected at most 63"
+                        + ";--output-filter (DataProcessing.OutputFilter): found \"id\" at offset 0 of \"id\", expected $",
+                LINES + "--input-filter $['a','b.c']|found \"['a','b.c']\" at offset 1",
+                CSV + "--join-source Input --output-filter $.name|found \"$.name\", expected columns of text/csv",
+                CSV + "--join-source Input --output-filter $['name']|found \"$['name']\", expected columns",
+                CSV + "--input-filter $[0].name|found \"$[0].name\", expected columns",
+                CSV + "--input-filter $[0][0]|found \"$[0][0]\", expected columns",
+                CSV + "--input-filter $[0:]['a','b']|found \"$[0:]['a','b']\", expected columns",
+                CSV + "--accept application/json --join-source Input"
+                        + "|--accept (TransformOutput.Accept): found \"application/json\", expected \"text/csv\" as the --content-type",
+                CSV + "--assemble-with None --join-source Input"
+                        + "|--assemble-with (TransformOutput.AssembleWith): found None, expected Line as the --split-type",
+                LINES + "--split-type None --join-source Input|found Line, expected None as the --split-type",
+                CSV + "--split-type None --assemble-with None --join-source Input"
+                        + "|--split-type (TransformInput.SplitType): found None, expected Line for text/csv"
+                        + ";found None, expected Line as the --split-type",
+                LINES + "--split-type RecordIO --join-source Input"
+                        + "|found RecordIO, expected None or Line for application/jsonlines",
+                JOB
+                        + "--content-type text/csv --join-source Input|found nothing, expected \"text/csv\" as the --content-type",
+                JOB
+                        + "--content-type application/x-image --input-filter $[0]|found \"application/x-image\", expected text/csv, application/json",
+                JOB + "--content-type application/x-image --output-filter $[0]|found \"application/x-image\"",
+                JOB
+                        + "--content-type text --accept text --join-source Input|--content-type (TransformInput.ContentType): found \"text\"",
+                JOB + "--join-source Input|--content-type (TransformInput.ContentType): found nothing",
+                CSV + "--accept application/json --split-type TFRecord --assemble-with None --input-filter $.a"
+                        + " --join-source Output --output-filter a"
+                        + "|--input-filter;--join-source;--output-filter;--accept;--split-type;--assemble-with",
+            })
+    @Tag("JOIN-08")
+    @Tag("JOIN-09")
+    void whatDataProcessingCantDoIsSaid(String flags, String problems) {
+        requireProblems(flags, problems);
+    }
+
+    @Test
+    void parametersOfATypeDoNotMatterToDataProcessing() {
+        var flags = JobFlags.of(CSV + "--join-source Input --content-type %s", "TEXT/csv; header=present");
+        assertThat(JobFlags.read(flags).kind().records().processing()).isPresent();
+    }
+
+    private static void requireProblems(String flags, String problems) {
         var expected = problems.split(";");
         assertThat(JobFlags.problems(JobFlags.of(flags)))
                 .hasSize(expected.length)
