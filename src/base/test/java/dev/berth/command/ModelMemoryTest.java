@@ -23,7 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.OptionalLong;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
@@ -184,7 +184,7 @@ class ModelMemoryTest {
                 (model, directory, _) -> host.load(model, directory, handler.apply(directory)),
                 ArtifactLoader.host(ModelHost.CPU, new HostMemory(root, () -> 0)),
                 ArtifactLoader.devices(ModelHost.CPU),
-                OptionalLong.empty());
+                Optional.empty());
         models = ManyModels.of(host.store(room));
         return models;
     }

@@ -19,8 +19,7 @@ import dev.berth.tokenizer.Tokenizer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,7 +33,7 @@ final class ArtifactLoader implements ModelStore.Loader {
 
     private final ServerConfig config;
     private final SessionRoom sessions;
-    private final CompletableFuture<Place> place = new CompletableFuture<>();
+    private final FutureTask<Place> place = new FutureTask<>(this::choose);
 
     ArtifactLoader(ServerConfig config) {
         this.config = config;
@@ -43,24 +42,19 @@ final class ArtifactLoader implements ModelStore.Loader {
 
     /// Chooses the devices and the workers. Until then, loads wait.
     WorkerPool prepare() throws Exception {
-        try {
-            var devices = Deployment.prepared(Deployment.devices(config, Machine.current()), config, Engine.ALL);
-            log.info("accelerators: {} ({})", devices.accelerators(), devices.origin());
-            var workers = new WorkerPool(Deployment.workers(config, devices));
-            var accelerators = workers.accelerators();
-            var room = new ModelRoom(
-                    this::loadFitting,
-                    host(accelerators, new HostMemory()),
-                    devices(accelerators),
-                    config.find(ModelConfig.MODELS_MEMORY)
-                            .map(megabytes -> OptionalLong.of((long) megabytes << 20))
-                            .orElseGet(OptionalLong::empty));
-            place.complete(new Place(devices, workers, room));
-            return workers;
-        } catch (Throwable e) {
-            place.completeExceptionally(e);
-            throw e;
-        }
+        place.run();
+        return place.get().workers;
+    }
+
+    private Place choose() {
+        var devices = Deployment.prepared(Deployment.devices(config, Machine.current()), config, Engine.ALL);
+        log.info("accelerators: {} ({})", devices.accelerators(), devices.origin());
+        var workers = new WorkerPool(Deployment.workers(config, devices));
+        var accelerators = workers.accelerators();
+        var budget = config.find(ModelConfig.MODELS_MEMORY).map(megabytes -> (long) megabytes << 20);
+        var room =
+                new ModelRoom(this::loadFitting, host(accelerators, new HostMemory()), devices(accelerators), budget);
+        return new Place(devices, workers, room);
     }
 
     /// @throws ServingException `BAD_INPUT` for what is wrong with the artifact, `INTERNAL` when a

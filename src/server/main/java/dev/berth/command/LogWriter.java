@@ -69,13 +69,10 @@ final class LogWriter extends OutputStream {
         if (before > 0 && before + length > MOST_BYTES) {
             dropped.incrementAndGet();
         } else {
-            enqueue(Arrays.copyOfRange(bytes, offset, offset + length));
+            var event = Arrays.copyOfRange(bytes, offset, offset + length);
+            waitingBytes.addAndGet(length);
+            thread.execute(() -> writeOut(event));
         }
-    }
-
-    private void enqueue(byte[] event) {
-        waitingBytes.addAndGet(event.length);
-        thread.execute(() -> writeOut(event));
     }
 
     /// Waits until all is written, but not for long. Nothing may be written after.

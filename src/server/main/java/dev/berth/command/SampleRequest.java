@@ -72,11 +72,13 @@ public record SampleRequest(Path file, List<MediaType> types) {
                 .map(type -> new SampleRequest(directory.resolve("sample." + type.getKey()), type.getValue()))
                 .filter(sample -> ArtifactFile.isThere(sample.file))
                 .findFirst();
-        if (found.isPresent()) {
-            require(found.get().file);
-            var response = found.get().response();
-            if (response.isPresent()) {
-                require(response.get());
+        for (var sample : found.stream().toList()) {
+            for (var file : Stream.concat(Stream.of(sample.file), sample.response().stream())
+                    .toList()) {
+                var problem = ArtifactFile.problem(file);
+                if (problem.isPresent()) {
+                    throw new StartException("%s: %s".formatted(file.getFileName(), problem.get()));
+                }
             }
         }
         return found;
@@ -87,13 +89,6 @@ public record SampleRequest(Path file, List<MediaType> types) {
     private static Stream<String> endings(MediaType type) {
         var name = type.subtype().replaceFirst("^(x-|vnd\\.)", "").replaceFirst("\\+.*", "");
         return Stream.concat(Stream.of(name), Stream.ofNullable(SHORT_ENDINGS.get(name)));
-    }
-
-    private static void require(Path file) throws StartException {
-        var problem = ArtifactFile.problem(file);
-        if (problem.isPresent()) {
-            throw new StartException("%s: %s".formatted(file.getFileName(), problem.get()));
-        }
     }
 
     /// The same for those who try the model; nothing where it can't be read. All builds of an artifact

@@ -87,14 +87,12 @@ public final class Server implements AutoCloseable {
             var loader = new ArtifactLoader(config);
             var store = new ModelStore(
                     hooks, metrics, loader, config.get(ModelConfig.LOAD_TIMEOUT), config.get(ServingConfig.TIMEOUT));
+            var atStart = config.get(ModelConfig.LOAD_MODELS) == ModelConfig.Load.START;
             this.directory = config.get(ModelConfig.WATCH)
-                    ? Optional.of(ModelDirectory.ofOne(config.get(ModelConfig.MODEL_DIR), store))
+                    ? Optional.of(new ModelDirectory(
+                            config.get(ModelConfig.MODEL_DIR), true, store, true, ModelDirectory.BETWEEN_EDITS))
                     : config.find(ModelConfig.MODELS)
-                            .map(root -> new ModelDirectory(
-                                    root,
-                                    store,
-                                    config.get(ModelConfig.LOAD_MODELS) == ModelConfig.Load.START,
-                                    ModelDirectory.BETWEEN_LOOKS));
+                            .map(root -> new ModelDirectory(root, false, store, atStart, ModelDirectory.BETWEEN_LOOKS));
             this.served = directory.map(ModelDirectory::models).orElseGet(() -> ManyModels.of(store));
             probe = this::problemOfAll;
             start = () -> prepare(loader);

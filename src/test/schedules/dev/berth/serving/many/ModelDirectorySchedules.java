@@ -42,7 +42,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -142,9 +141,9 @@ class ModelDirectorySchedules {
                     this::load,
                     new ModelRoom.Store(Optional::empty, _ -> new Footprint(MODEL, 0)),
                     List.of(),
-                    OptionalLong.of(room * MODEL + MODEL / 2));
+                    Optional.of(room * MODEL + MODEL / 2));
             var store = new ModelStore(hooks, METRICS, loader, LONG, Duration.ofSeconds(10));
-            directory = new ModelDirectory(root, store, false, LONG);
+            directory = new ModelDirectory(root, false, store, false, LONG);
             served = directory.models();
             directory.look(true);
         }

@@ -41,7 +41,7 @@ class ModelDirectoryTest {
 
     @BeforeEach
     void make() {
-        directory = new ModelDirectory(root, store, false, Duration.ofDays(1));
+        directory = new ModelDirectory(root, false, store, false, Duration.ofDays(1));
         models = directory.models();
     }
 

@@ -37,7 +37,7 @@ public final class ModelDirectory implements AutoCloseable {
     public static final Duration BETWEEN_LOOKS = Duration.ofSeconds(2);
 
     /// The same for files that somebody edits and looks at the answers.
-    private static final Duration BETWEEN_EDITS = Duration.ofMillis(150);
+    public static final Duration BETWEEN_EDITS = Duration.ofMillis(150);
 
     /// What no name may have: control characters, and what stands for bytes that are no characters.
     private static final Pattern UNUSABLE = Pattern.compile("[\\p{Cntrl}\\uFFFD]");
@@ -58,19 +58,10 @@ public final class ModelDirectory implements AutoCloseable {
     private Map<String, ArtifactFiles> before = Map.of();
     private final Set<String> told = new HashSet<>();
 
+    /// @param isArtifact whether it is one artifact, which is loaded after each edit as the model [Served#NAME]
     /// @param loadAtStart false: a model is loaded by the first request for it
-    /// @param betweenLooks how long the thread sleeps, [#BETWEEN_LOOKS] as a rule
-    public ModelDirectory(Path root, ModelStore store, boolean loadAtStart, Duration betweenLooks) {
-        this(root, false, store, loadAtStart, betweenLooks);
-    }
-
-    /// One artifact, which is loaded at start and after each edit as the model [Served#NAME].
-    public static ModelDirectory ofOne(Path artifact, ModelStore store) {
-        return new ModelDirectory(artifact, true, store, true, BETWEEN_EDITS);
-    }
-
-    private ModelDirectory(
-            Path root, boolean isArtifact, ModelStore store, boolean loadAtStart, Duration betweenLooks) {
+    /// @param betweenLooks how long the thread sleeps, [#BETWEEN_LOOKS] or [#BETWEEN_EDITS] as a rule
+    public ModelDirectory(Path root, boolean isArtifact, ModelStore store, boolean loadAtStart, Duration betweenLooks) {
         this.root = root.toAbsolutePath().normalize();
         this.isArtifact = isArtifact;
         this.models = new ManyModels(store, Optional.of(this.root), isArtifact);

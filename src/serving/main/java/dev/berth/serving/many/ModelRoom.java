@@ -53,7 +53,7 @@ public final class ModelRoom implements ModelStore.Loader {
     private final List<Store> stores;
 
     /// What models may take of all stores together.
-    private final OptionalLong budget;
+    private final Optional<Long> budget;
 
     /// Models make way for one load after the other: a second one would not count what is just being
     /// freed.
@@ -95,7 +95,7 @@ public final class ModelRoom implements ModelStore.Loader {
     /// @param host the memory of this process
     /// @param devices that of each GPU
     /// @param budget how many bytes of all these the models may take together
-    public ModelRoom(ModelStore.Loader loader, Store host, List<Store> devices, OptionalLong budget) {
+    public ModelRoom(ModelStore.Loader loader, Store host, List<Store> devices, Optional<Long> budget) {
         this.loader = loader;
         this.stores = Stream.concat(Stream.of(host), devices.stream()).toList();
         this.budget = budget;
@@ -265,14 +265,11 @@ public final class ModelRoom implements ModelStore.Loader {
         if (store < stores.size()) {
             return stores.get(store).left.get();
         }
-        if (budget.isEmpty()) {
-            return Optional.empty();
-        }
         loaded.keySet().removeIf(ServedModel::isGone);
         long taken = loaded.values().stream()
                 .mapToLong(footprints -> footprints.getLast().kept())
                 .sum();
-        return Optional.of(new MemoryReading(budget.getAsLong() - taken, budget.getAsLong(), "models-memory"));
+        return budget.map(bytes -> new MemoryReading(bytes - taken, bytes, "models-memory"));
     }
 
     /// While another load runs nobody knows what is whose.
