@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// `./serve` in a process of its own, from its start to its end.
@@ -348,6 +349,35 @@ class ServeTest {
             server.invokeSample();
             await().untilAsserted(() -> assertThat(server.out()).containsPattern(" 200 in [0-9]"));
             assertThat(server.out()).doesNotContainPattern("[٠-٩]");
+        }
+    }
+
+    /// Of the JVM's compilers, the first one alone where a built-in task is all that is served.
+    @ParameterizedTest
+    @CsvSource({
+        "--model-dir=model-artifact, 1",
+        "--model-dir=tools/bench/nothing, 4",
+        "--models=examples, 4",
+    })
+    void hooksAndManyModelsHaveBoth(String option, int level) throws Exception {
+        try (var server = ServeProcess.serve(Map.of("JAVA_OPTS", "-XX:+PrintFlagsFinal"), option)
+                .awaitReady()) {
+            assertThat(server.out()).containsPattern("TieredStopAtLevel += %d ".formatted(level));
+        }
+    }
+
+    /// While it serves, the JVM's cache of classes is made.
+    @Test
+    void theNextStartFindsItsClassesLoaded() throws Exception {
+        var cache = Path.of("target/berth.aot");
+        Files.deleteIfExists(cache);
+        try (var _ = ServeProcess.serve(Map.of()).awaitReady()) {
+            await().until(() -> Files.exists(cache));
+        }
+
+        try (var next =
+                ServeProcess.serve(Map.of("JAVA_OPTS", "-Xlog:class+load")).awaitReady()) {
+            assertThat(next.out()).contains("dev.berth.Main source: shared objects file");
         }
     }
 

@@ -350,6 +350,43 @@ class MultiModelTest {
         }
     }
 
+    @Test
+    @Tag("SES-03")
+    @Tag("SES-05")
+    void aSessionBelongsToItsModelAndEndsWithIt() throws Exception {
+        var session = "X-Amzn-SageMaker-Session-Id";
+        var source = """
+        public class Inference extends RememberingHandler {
+          public Inference() { super(java.time.Duration.ofMinutes(20)); }
+        }
+        """;
+        var artifact =
+                new CodeArtifact(directory).source("Inference.java", source).directory();
+        try (var server = one().start()) {
+            assertOk(server.load("one", artifact));
+            assertOk(server.load("two", artifact));
+            var id = server.ask("one", "{\"requestType\":\"NEW_SESSION\"}", session, "NEW_SESSION")
+                    .headers()
+                    .firstValue(session)
+                    .orElseThrow()
+                    .split(";")[0];
+            assertThat(server.ask("one", "a", session, id, "Content-Type", "text/plain")
+                            .body())
+                    .isEqualTo("A");
+            assertThat(server.ask("one", "b", session, id, "Content-Type", "text/plain")
+                            .body())
+                    .isEqualTo("A,B");
+            assertStatus(server.ask("two", "c", session, id, "Content-Type", "text/plain"), 400);
+            assertThat(server.get("/metrics").body())
+                    .contains("berth_sessions{model=\"one\"} 1.0", "berth_sessions{model=\"two\"} 0.0");
+
+            assertThat(server.unload("one").statusCode()).isEqualTo(200);
+            assertOk(server.load("one", artifact));
+            assertThat(server.get("/metrics").body()).contains("berth_sessions{model=\"one\"} 0.0");
+            assertStatus(server.ask("one", "d", session, id, "Content-Type", "text/plain"), 400);
+        }
+    }
+
     private static TestServer.Builder one() {
         return TestServer.ofModels().set("SAGEMAKER_MODEL_SERVER_WORKERS", "1");
     }

@@ -80,14 +80,19 @@ class OwnHooksStartTest {
     @Tag("RUN-14")
     void theCompilersErrorsAreTheMessage() throws Exception {
         var artifact = CodeArtifact.hooks(directory, "@Override public List<String> predictFn() {\n  return 1;\n}\n")
-                .source("Other.java", "class Other { Missing missing; }");
+                .source("Other.java", "class Other { com.acme.Gone gone; }");
         try (var server = artifact.server().startWithoutWaiting()) {
-            assertThat(problem(server).lines())
+            var problem = problem(server);
+            assertThat(ServeCommand.shown(problem)).isEqualTo(problem);
+            assertThat(ServeCommand.shown("one\ntwo")).isEqualTo("one; two");
+            assertThat(problem.lines())
                     .containsSequence(
                             "code/Inference.java:2: error: method does not override or implement a method from a supertype",
                             "@Override public List<String> predictFn() {",
                             "^")
-                    .anyMatch(line -> line.equals("code/Other.java:1: error: cannot find symbol"));
+                    .contains(
+                            "code/Other.java:1: error: package com.acme does not exist",
+                            "  put the jar that has this package into code/lib");
         }
     }
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// `serve` with an old cache of classes beside its jar; `ServeKeepsClassesTest` has a new one. The JVM would run the
+/// `serve` with an old cache of classes beside its jar; `ServeTest` has a new one. The JVM would run the
 /// cache's classes whatever
 /// the jar holds.
 class ServeCacheTest {

@@ -201,6 +201,23 @@ class ServerTest {
         }
     }
 
+    /// [Pulse] ends the process else.
+    @Test
+    void aPortThatOthersCrowdIsNoReasonToEnd() throws Exception {
+        var patience = Duration.ofMinutes(2);
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            assertThat(server.server().worksInside(patience)).isTrue();
+            // Nobody has come in since then.
+            assertThat(server.server().worksInside(patience)).isFalse();
+            try (var _ = new RawConnection(server.port())) {
+                await().until(() -> server.server().worksInside(patience));
+            }
+            server.close();
+            assertThat(server.server().worksInside(patience)).isFalse();
+        }
+    }
+
     private static CompletableFuture<Void> closeInBackground(TestServer server) {
         return CompletableFuture.runAsync(() -> {
             try {

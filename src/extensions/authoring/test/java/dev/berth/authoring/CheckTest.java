@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/// What `serve check` finds. `ServeTest` runs the command.
+/// What `serve check` finds. `AuthoringCommandsTest` runs the command.
 class CheckTest {
 
     @TempDir

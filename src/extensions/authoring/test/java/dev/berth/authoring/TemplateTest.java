@@ -24,7 +24,7 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
-/// What `serve init` writes, served and tested as its README says. `InitCommandTest` runs the
+/// What `serve init` writes, served and tested as its README says. `AuthoringCommandsTest` runs the
 /// command.
 class TemplateTest {
 
