@@ -1,11 +1,9 @@
 package dev.berth.image;
 
 import dev.berth.hooks.BadInputException;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 
 /// The first picture of a GIF file, on the screen that the file declares (GIF89a).
 ///
@@ -59,7 +57,7 @@ record GifImage(Frame frame, byte[] palette, int background, int bits, byte[] co
             if (block == EXTENSION) {
                 boolean isControl = Byte.toUnsignedInt(in.get()) == CONTROL_EXTENSION;
                 var data = blocks(in);
-                if (isControl && data.length >= CONTROL_BYTES) {
+                if (isControl && data.length >= CONTROL_BYTES + PADDING) {
                     boolean hasTransparency = (data[0] & 1) != 0;
                     background = hasTransparency ? Byte.toUnsignedInt(data[3]) : 0;
                 }
@@ -74,8 +72,7 @@ record GifImage(Frame frame, byte[] palette, int background, int bits, byte[] co
         var frame = new Frame(left, top, width, height, (flags & INTERLACE_FLAG) != 0);
         palette = palette(in, flags, palette);
         int bits = in.get();
-        var codes = blocks(in);
-        var image = new GifImage(frame, palette, background, bits, Arrays.copyOf(codes, codes.length + PADDING));
+        var image = new GifImage(frame, palette, background, bits, blocks(in));
         // A picture that is larger than the screen makes it larger.
         int allWidth = Math.max(screenWidth, left + width);
         int allHeight = Math.max(screenHeight, top + height);
@@ -100,17 +97,25 @@ record GifImage(Frame frame, byte[] palette, int background, int bits, byte[] co
         return palette;
     }
 
-    /// What blocks hold, the last of which is empty.
+    /// What blocks hold, the last of which is empty, and [#PADDING] bytes more. Room is made once, when
+    /// it is known how much.
     private static byte[] blocks(ByteBuffer in) {
-        var data = new ByteArrayOutputStream();
-        for (int length = Byte.toUnsignedInt(in.get()); length > 0; length = Byte.toUnsignedInt(in.get())) {
-            if (length > in.remaining()) {
-                throw EncodedImage.endsEarly("GIF block", in.position(), in.remaining(), length);
+        int size = 0;
+        var ahead = in.duplicate();
+        for (int length = Byte.toUnsignedInt(ahead.get()); length > 0; length = Byte.toUnsignedInt(ahead.get())) {
+            if (length > ahead.remaining()) {
+                throw EncodedImage.endsEarly("GIF block", ahead.position(), ahead.remaining(), length);
             }
-            data.write(in.array(), in.position(), length);
-            in.position(in.position() + length);
+            ahead.position(ahead.position() + length);
+            size += length;
         }
-        return data.toByteArray();
+        var data = new byte[size + PADDING];
+        for (int at = 0, length; at < size; at += length) {
+            length = Byte.toUnsignedInt(in.get());
+            in.get(data, at, length);
+        }
+        in.position(ahead.position());
+        return data;
     }
 
     private Pixels decode(int width, int height) throws IOException {
