@@ -249,6 +249,12 @@ public final class TestServer implements AutoCloseable {
         assertThat(List.of(texts)).allSatisfy(text -> assertThat(body).contains(text));
     }
 
+    /// The id of the session that a request has opened.
+    public static String session(HttpResponse<?> opened) {
+        var name = "X-Amzn-SageMaker-Session-Id";
+        return opened.headers().firstValue(name).orElseThrow().split(";")[0];
+    }
+
     /// Waits for all answers.
     public static void assertAll(List<CompletableFuture<HttpResponse<String>>> answers, int status) {
         assertThat(answers).extracting(answer -> answer.join().statusCode()).containsOnly(status);

@@ -1,6 +1,7 @@
 package dev.berth.http;
 
 import static dev.berth.testing.TestServer.assertStatus;
+import static dev.berth.testing.TestServer.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -342,11 +343,7 @@ class SessionTest {
         try (var server = TestServer.ofModels().start()) {
             load(server, directory, "one");
             load(server, directory, "two");
-            var id = server.ask("one", OPEN, ID, "NEW_SESSION")
-                    .headers()
-                    .firstValue(ID)
-                    .orElseThrow()
-                    .split(";")[0];
+            var id = session(server.ask("one", OPEN, ID, "NEW_SESSION"));
             assertThat(server.ask("one", "a", ID, id, "Content-Type", "text/plain")
                             .body())
                     .isEqualTo("A");
@@ -379,7 +376,7 @@ class SessionTest {
     private static String open(TestServer server) throws Exception {
         var response = server.invoke(OPEN, ID, "NEW_SESSION");
         assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return response.headers().firstValue(NEW_ID).orElseThrow().split(";")[0];
+        return session(response);
     }
 
     private static HttpResponse<String> ask(TestServer server, String id, String text) {

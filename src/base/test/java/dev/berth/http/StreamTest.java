@@ -1,6 +1,7 @@
 package dev.berth.http;
 
 import static dev.berth.testing.TestServer.assertStatus;
+import static dev.berth.testing.TestServer.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -38,6 +39,7 @@ import org.junit.jupiter.api.Timeout;
 class StreamTest {
 
     private static final String EVENTS = "text/event-stream";
+    private static final String ID = "X-Amzn-SageMaker-Session-Id";
     private static final String LINES = "application/jsonlines";
 
     /// Makes each step wait until the test lets it go.
@@ -329,14 +331,10 @@ class StreamTest {
         var handler = new Remembering();
         try (var server = TestServer.with(handler).start();
                 var client = new RawConnection(server.port())) {
-            var id = server.invoke("a", "X-Amzn-SageMaker-Session-Id", "NEW_SESSION", "Accept", LINES)
-                    .headers()
-                    .firstValue("X-Amzn-SageMaker-Session-Id")
-                    .orElseThrow()
-                    .split(";")[0];
+            var id = session(server.invoke("a", ID, "NEW_SESSION", "Accept", LINES));
             client.send(post("b_c", LINES).replace("Host: x", "Host: x\r\nX-Amzn-SageMaker-Session-Id: " + id));
             assertThat(head(client)).startsWith("HTTP/1.1 200");
-            var second = server.invokeAsync("d", "X-Amzn-SageMaker-Session-Id", id, "Accept", LINES);
+            var second = server.invokeAsync("d", ID, id, "Accept", LINES);
             assertThat(handler.lines).containsExactly("a", "b_c");
             client.close();
             assertThat(second.join().body()).isEqualTo("D\n");
@@ -481,8 +479,7 @@ class StreamTest {
             failAnywhere(server, random);
             leftovers.assertNone();
             await().until(() -> handler.open() == 0);
-            assertThat(server.invoke("abc", "Accept", LINES, "X-Amzn-SageMaker-Session-Id", "NEW_SESSION")
-                            .body())
+            assertThat(server.invoke("abc", "Accept", LINES, ID, "NEW_SESSION").body())
                     .isEqualTo("A\nB\nC\n");
         }
     }
@@ -494,23 +491,16 @@ class StreamTest {
         for (int i = 0; i < 200; i++) {
             int at = random.nextInt(30);
             answers.add(server.invokeAsync(
-                    "a".repeat(at) + "!?#".charAt(i % 3) + "b".repeat(10),
-                    "Accept",
-                    LINES,
-                    "X-Amzn-SageMaker-Session-Id",
-                    "NEW_SESSION"));
+                    "a".repeat(at) + "!?#".charAt(i % 3) + "b".repeat(10), "Accept", LINES, ID, "NEW_SESSION"));
             expected.add("A\n".repeat(at));
         }
         for (int i = 0; i < 200; i++) {
             var answer = answers.get(i).join();
             assertThat(answer.body()).startsWith(expected.get(i)).contains("\"message\"");
-            var session = answer.headers().firstValue("X-Amzn-SageMaker-Session-Id");
-            assertThat(session.isPresent()).isEqualTo(answer.statusCode() == 200);
-            if (session.isPresent()) {
-                server.invoke(
-                        "{\"requestType\": \"CLOSE\"}",
-                        "X-Amzn-SageMaker-Session-Id",
-                        session.get().split(";")[0]);
+            boolean isOpened = answer.headers().firstValue(ID).isPresent();
+            assertThat(isOpened).isEqualTo(answer.statusCode() == 200);
+            if (isOpened) {
+                server.invoke("{\"requestType\": \"CLOSE\"}", ID, session(answer));
             }
         }
     }

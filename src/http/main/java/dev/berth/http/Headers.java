@@ -89,7 +89,7 @@ public final class Headers {
                 .or(() -> Optional.ofNullable(ctx.header("X-Amzn-Trace-Id")).flatMap(Headers::ofAmazon));
     }
 
-    static Optional<String> ofAmazon(String text) {
+    private static Optional<String> ofAmazon(String text) {
         return Optional.of(AMAZON.matcher(text))
                 .filter(parts -> parts.matches())
                 .map(parts -> "00-%s%s-%s-%s"

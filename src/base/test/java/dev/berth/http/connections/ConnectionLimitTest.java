@@ -3,7 +3,6 @@ package dev.berth.http.connections;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.OptionalInt;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -22,10 +21,5 @@ class ConnectionLimitTest {
         var lower = chosen == null ? OptionalInt.empty() : OptionalInt.of(chosen);
         assertThat(ConnectionLimit.of(lower, heapMib << 20, descriptors, 100))
                 .isEqualTo(new ConnectionLimit(most, because));
-    }
-
-    @Test
-    void thisJvmHasSome() {
-        assertThat(ConnectionLimit.ofThisJvm(OptionalInt.empty()).most()).isPositive();
     }
 }

@@ -1,6 +1,5 @@
 package dev.berth.telemetry.otlp;
 
-import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxy;
@@ -47,7 +46,8 @@ final class LogExport extends UnsynchronizedAppenderBase<ILoggingEvent> {
                 .logRecordBuilder()
                 .setTimestamp(event.getInstant())
                 .setContext(context(event))
-                .setSeverity(severity(event.getLevel()))
+                // Both have the same five names.
+                .setSeverity(Severity.valueOf(event.getLevel().toString()))
                 .setSeverityText(event.getLevel().toString())
                 .setBody(event.getFormattedMessage())
                 .setAttribute("thread.name", event.getThreadName());
@@ -70,15 +70,5 @@ final class LogExport extends UnsynchronizedAppenderBase<ILoggingEvent> {
                         .with(Span.wrap(
                                 SpanContext.create(trace, span, TraceFlags.getSampled(), TraceState.getDefault())))
                 : Context.root();
-    }
-
-    private static Severity severity(Level level) {
-        return switch (level.toInt()) {
-            case Level.ERROR_INT -> Severity.ERROR;
-            case Level.WARN_INT -> Severity.WARN;
-            case Level.INFO_INT -> Severity.INFO;
-            case Level.DEBUG_INT -> Severity.DEBUG;
-            default -> Severity.TRACE;
-        };
     }
 }
