@@ -66,6 +66,23 @@ class LocalStorageTest {
         assertThat(keys(directory)).containsExactly("data/x", "in/data/x", "in/file");
     }
 
+    /// Not there yet, or behind a link and back: the system follows the link first.
+    @Test
+    void aPathIsListedWhereTheSystemFindsIt() throws IOException {
+        file("other/secret", "");
+        Files.createDirectory(directory.resolve("other/deep"));
+        Files.createDirectory(directory.resolve("in"));
+        Files.createSymbolicLink(directory.resolve("in/link"), directory.resolve("other/deep"));
+        var in = location(directory.resolve("in"));
+        assertThat(location(directory.resolve("in/new/one")).isListedIn(in)).isTrue();
+        assertThat(location(directory.resolve("in/../in/one")).isListedIn(in)).isTrue();
+        for (var outside : List.of("in/link/../secret", "in/link/../new", "in/link/one", "in/../one")) {
+            assertThat(location(directory.resolve(outside)).isListedIn(in))
+                    .as(outside)
+                    .isFalse();
+        }
+    }
+
     @Test
     void linksThatDoubleThePathsWithEachStepAreRefused() throws IOException {
         file("d21/x", "x");
