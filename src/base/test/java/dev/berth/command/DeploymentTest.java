@@ -11,42 +11,36 @@ import dev.berth.testing.TestServer;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// Which workers there are, and how large their batches. `CheckTest` is about what is wrong.
 class DeploymentTest {
 
     private static final int CORES = Runtime.getRuntime().availableProcessors();
 
-    @Test
-    void aProfileDecidesHowWorkersShareTheCores() throws Exception {
-        assertThat(plan(Map.of()).workers()).isEqualTo(workers(CORES, CpuProfile.ADAPTIVE));
-        assertThat(plan(Map.of("BERTH_CPU_PROFILE", "latency")).workers()).isEqualTo(workers(1, CpuProfile.LATENCY));
-        assertThat(plan(Map.of("BERTH_CPU_PROFILE", "throughput")).workers())
-                .isEqualTo(workers(CORES, CpuProfile.THROUGHPUT));
-        assertThat(plan(Map.of("BERTH_CPU_PROFILE", "throughput", "SAGEMAKER_MODEL_SERVER_WORKERS", "7"))
-                        .workers())
-                .isEqualTo(workers(7, CpuProfile.THROUGHPUT));
+    @ParameterizedTest
+    @CsvSource({"adaptive, 0, 0", "latency, 0, 1", "throughput, 0, 0", "throughput, 7, 7"})
+    void aProfileDecidesHowWorkersShareTheCores(String profile, int asked, int expected) throws Exception {
+        var workers = plan(Map.of(
+                        "BERTH_CPU_PROFILE", profile, "SAGEMAKER_MODEL_SERVER_WORKERS", asked == 0 ? "" : "" + asked))
+                .workers();
+        var accelerator = new Accelerator.Cpu(CORES, CpuProfile.valueOf(profile.toUpperCase(Locale.ROOT)));
+        assertThat(workers).isEqualTo(Collections.nCopies(expected == 0 ? CORES : expected, accelerator));
     }
 
-    @Test
-    void aBatchIsAsLargeAsTheModelAndTheDeviceWant(@TempDir Path directory) throws Exception {
-        assertThat(plan(Map.of()).limits().maxBatchSize()).isEqualTo(1);
+    @ParameterizedTest
+    @CsvSource({"'', 4", "9, 9"})
+    void aBatchIsAsLargeAsTheModelAndTheDeviceWant(String asked, int expected, @TempDir Path directory)
+            throws Exception {
         TestArtifact.compiled(directory, "cpu", "waves-1x128.pt", "waves-4x128.pt", "waves-2x384.pt");
-        var artifact = directory.toString();
-        assertThat(plan(Map.of("BERTH_MODEL_DIR", artifact)).limits().maxBatchSize())
-                .isEqualTo(4);
-        assertThat(plan(Map.of("BERTH_MODEL_DIR", artifact, "BERTH_MAX_BATCH_SIZE", "9"))
+        assertThat(plan(Map.of("BERTH_MODEL_DIR", directory.toString(), "BERTH_MAX_BATCH_SIZE", asked))
                         .limits()
                         .maxBatchSize())
-                .isEqualTo(9);
-    }
-
-    private static List<Accelerator> workers(int count, CpuProfile profile) {
-        return Collections.nCopies(count, new Accelerator.Cpu(CORES, profile));
+                .isEqualTo(expected);
     }
 
     private static Deployment plan(Map<String, String> environment) throws Exception {

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.Main;
+import dev.berth.testing.CountingServer;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.ServeProcess;
 import java.io.IOException;
+import java.io.InputStream;
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
@@ -23,25 +26,34 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Requests that would fill a heap of 400 MB, the one of a container of 1 GB. Each ended the
+/// Requests that would fill a heap of 400 MB, the one of a container of 1 GB, or a smaller one. Each ended the
 /// process or starved others.
 @Tag("slow")
 class SmallHeapTest {
 
     private static final String QUESTION = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
 
+    private static final long SIZE = 200L << 20;
+
     private ServeProcess server;
 
-    private void start(String model) throws IOException {
-        start(model, "600");
+    /// @param timeout of requests, in seconds
+    private void start(String timeout) throws IOException {
+        start("-Xmx400m", timeout, Main.class);
     }
 
-    /// @param timeout of requests, in seconds
-    private void start(String model, String timeout) throws IOException {
+    private void start(String heap, String timeout, Class<?> main) throws IOException {
         var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        var command = List.of(java, "-Xmx400m", "-cp", System.getProperty("java.class.path"), Main.class.getName());
+        var command = List.of(java, heap, "-cp", System.getProperty("java.class.path"), main.getName());
         var environment = Map.of(
-                "BERTH_MODEL_DIR", model, "INSTANCE_TYPE", "cpu", "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", timeout);
+                "BERTH_MODEL_DIR",
+                "model-artifact",
+                "INSTANCE_TYPE",
+                "cpu",
+                "SAGEMAKER_MAX_REQUEST_SIZE",
+                main == Main.class ? "" : "0",
+                "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS",
+                timeout);
         server = ServeProcess.start(environment, command).awaitReady();
     }
 
@@ -72,7 +84,7 @@ class SmallHeapTest {
 
     @Test
     void manySmallRecordsAreRefused() throws Exception {
-        start("model-artifact");
+        start("600");
         for (var body :
                 List.of("a,b b b b\n".repeat(1_600_000), ",".repeat(16_000_000), "\n".repeat(16_000_000) + "a,b")) {
             assertThat(send("text/csv", ascii(body)).get().statusCode()).isEqualTo(413);
@@ -93,7 +105,7 @@ class SmallHeapTest {
     @Test
     void severalThatDoNotFitTogetherAreAnsweredOrRefused() throws Exception {
         // What would take longer is 504 then.
-        start("model-artifact", "8");
+        start("8");
         var body = ascii("a,b b b b\n".repeat(200_000));
         var all = Stream.generate(() -> send("text/csv", body)).limit(8).toList();
         assertServes();
@@ -107,7 +119,7 @@ class SmallHeapTest {
     /// characters.
     @Test
     void aTextOfMoreTokensThanCharactersEndsNothing() throws Exception {
-        start("model-artifact", "8");
+        start("8");
         var context = "{\"question\": \"Who came?\", \"context\": \"%s\"}".formatted("\uFDFA ".repeat(400_000));
         var response = send("application/json", context.getBytes(StandardCharsets.UTF_8))
                 .get();
@@ -119,7 +131,7 @@ class SmallHeapTest {
     @ParameterizedTest
     @ValueSource(ints = {25_000_000, 6_500_000})
     void uploadsThatStallKeepNoOthersOut(int length) throws Exception {
-        start("model-artifact");
+        start("600");
         var stalled = new ArrayList<RawConnection>();
         try {
             for (int i = 0; i < 20; i++) {
@@ -136,5 +148,51 @@ class SmallHeapTest {
                 connection.close();
             }
         }
+    }
+
+    /// A third of it would not fit into the heap.
+    @Test
+    @Tag("ASY-01")
+    void aPayloadFarLargerThanTheHeapIsReadAsAStream() throws Exception {
+        start("-Xmx64m", "3600", CountingServer.class);
+        for (int i = 0; i < 2; i++) {
+            var request = HttpRequest.newBuilder(server.uri("/invocations"))
+                    .POST(BodyPublishers.ofInputStream(SmallHeapTest::zeros))
+                    .build();
+            var response = server.client().send(request, BodyHandlers.ofString());
+            assertThat(response.body()).isEqualTo(String.valueOf(SIZE));
+        }
+    }
+
+    /// The native tokenizer aborts the process when there is no room for its result. The hook is left behind at
+    /// its deadline, and may keep the only permit for a while.
+    @Test
+    void aContextThatTheHeapHasHardlyRoomForEndsNothing() throws Exception {
+        start("-Xmx256m", "5", Main.class);
+        var body = "{\"question\": \"Who came?\", \"context\": \"%s\"}".formatted("Bob came. ".repeat(1_200_000));
+        var large = send("application/json", ascii(body)).get();
+        assertThat(large.statusCode()).as(large.body()).isIn(413, 503, 504, 507);
+        assertServes();
+    }
+
+    private static InputStream zeros() {
+        return new InputStream() {
+            private long left = SIZE;
+
+            @Override
+            public int read() {
+                return left-- > 0 ? 0 : -1;
+            }
+
+            @Override
+            public int read(byte[] buffer, int offset, int length) {
+                if (left <= 0) {
+                    return -1;
+                }
+                int count = (int) Math.min(length, left);
+                left -= count;
+                return count;
+            }
+        };
     }
 }
