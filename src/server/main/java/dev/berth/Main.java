@@ -17,8 +17,7 @@ public final class Main {
     public static void main(String[] args) {
         // Before all else, as a signal may come at any time.
         var stop = OrderlyStop.onSignals();
-        // That of the image, so that numbers in headers and files have the digits 0 to 9 everywhere,
-        // and
+        // That of the image, so that numbers in headers and files have the digits 0 to 9 everywhere, and
         // hooks compute the same.
         Locale.setDefault(Locale.ENGLISH);
         var home = Path.of(System.getProperty("berth.home", "."));

@@ -27,7 +27,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 
@@ -124,10 +123,10 @@ public record Deployment(
 
     /// @throws EngineException when there are none as the settings want them
     static Devices devices(ServerConfig config, Machine machine) {
-        var cores = config.find(ModelConfig.NEURON_CORES)
+        var cores = config.find(ModelConfig.NEURON_CORES).stream()
+                .mapToInt(Integer::intValue)
                 .filter(asked -> asked > 0)
-                .map(OptionalInt::of)
-                .orElseGet(OptionalInt::empty);
+                .findFirst();
         return Devices.choose(config.find(ModelConfig.INSTANCE_TYPE), cores, machine);
     }
 

@@ -16,7 +16,6 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.TransformHandler;
 import dev.berth.serving.hooks.Rehearsal;
-import java.nio.file.Path;
 import java.text.DecimalFormat;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -61,7 +60,6 @@ public final class Check {
         }
     }
 
-    private final Path directory;
     private final ServerConfig config;
     private final Deployment deployment;
     private final ExecutorService hooks = Executors.newSingleThreadExecutor(
@@ -71,7 +69,6 @@ public final class Check {
     private final Map<String, String> report = new LinkedHashMap<>();
 
     private Check(ServerConfig config, Deployment deployment) {
-        this.directory = deployment.directory();
         this.config = config;
         this.deployment = deployment;
     }
@@ -98,6 +95,7 @@ public final class Check {
 
     private <M, I, O> List<String> report(InferenceHandler<M, I, O> handler) throws Exception {
         long start = System.nanoTime();
+        var directory = deployment.directory();
         var accelerators = deployment.workers().stream().distinct().toList();
         var models = new ArrayList<Rehearsal<M, I, O>>();
         for (int worker = 0; worker < accelerators.size(); worker++) {
@@ -167,18 +165,15 @@ public final class Check {
     }
 
     private <M, I, O> void measure(SampleRequest sample, Rehearsal<M, I, O> model, I record) throws Exception {
-        var alone = within(model, sample, () -> measure(model, record, 1));
-        say("batch of 1", shown(alone));
-        var best = alone;
+        var best = within(model, sample, () -> measure(model, record, 1));
+        say("batch of 1", shown(best));
         long begin = System.nanoTime();
         for (int batch : batches(deployment.limits(), Math.max(1, model.hooks.handler.length(record)))) {
             if (System.nanoTime() - begin > TOO_LONG_NANOS) {
                 break;
             }
             var speed = within(model, sample, () -> measure(model, record, batch));
-            if (speed.recordsPerSecond() > best.recordsPerSecond() * CLEARLY_FASTER) {
-                best = speed;
-            }
+            best = speed.recordsPerSecond() > best.recordsPerSecond() * CLEARLY_FASTER ? speed : best;
         }
         say("best batch", best.batch == 1 ? "1" : "%d: %s".formatted(best.batch, shown(best)));
         say(
