@@ -33,8 +33,8 @@ public final class OnnxModel {
     public static final int BFLOAT16 = 16;
 
     /// Their names, by their numbers.
-    private static final List<String> TYPES = List.of(
-            ("- FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 STRING BOOL FLOAT16 DOUBLE UINT32 UINT64 - - BFLOAT16")
+    private static final List<String> TYPES =
+            List.of("- FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 STRING BOOL FLOAT16 DOUBLE UINT32 UINT64 - - BFLOAT16"
                     .split(" "));
 
     /// What the newest operators of the tests need.

@@ -30,16 +30,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(600)
 class IsolationTest {
 
-    /// Until the test lets the lock go, whoever interrupts.
-    private static final String HANG = """
-      @Override protected void enter(String hook, List<String> lines) {
-        if (hook.equals("%s")) {
-          HookProbe.note("hangs");
-          HookProbe.waitForLock();
-        }
-      }
-      """;
-
     @TempDir
     private Path directory;
 
@@ -141,8 +131,16 @@ class IsolationTest {
                 .toList();
     }
 
+    /// A model with a hook that hangs until the test lets the lock go, whoever interrupts.
     private void load(TestServer server, String name, String hook) throws Exception {
-        var artifact = CodeArtifact.hooks(Files.createDirectory(directory.resolve(name)), HANG.formatted(hook));
+        var artifact = CodeArtifact.hooks(Files.createDirectory(directory.resolve(name)), """
+                      @Override protected void enter(String hook, List<String> lines) {
+                        if (hook.equals("%s")) {
+                          HookProbe.note("hangs");
+                          HookProbe.waitForLock();
+                        }
+                      }
+                      """.formatted(hook));
         var loaded = server.load(name, artifact.directory());
         assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
     }

@@ -22,7 +22,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /// One request on its way. Its hooks run on threads that all models share and its records on the workers: each
 /// step hands over to the next one, and the request's own thread waits for the end. It keeps what is predicted
@@ -71,7 +70,7 @@ final class Flight<I, O> implements PartSink<O> {
     private Duration decodeTime;
 
     /// What is predicted for each piece. Several workers may have some of them: guarded by its monitor.
-    private List<List<O>> predictions;
+    private final List<List<O>> predictions = new ArrayList<>();
 
     Flight(LoadedModel<?, I, O> model, InvocationRequest request, Call call) {
         this.model = model;
@@ -176,9 +175,9 @@ final class Flight<I, O> implements PartSink<O> {
                     "%s returned several pieces, expected the record that stepFn predicts part by part"
                             .formatted(hooks.name(Hook.SPLIT)));
         }
-        predictions = Stream.generate(() -> (List<O>) new ArrayList<O>(1))
-                .limit(count)
-                .toList();
+        for (int i = 0; i < count; i++) {
+            predictions.add(new ArrayList<>(1));
+        }
         var type = count == 0 ? Optional.<MediaType>empty() : streaming.flatMap(this::streamedAs);
         decodeTime = Duration.ofNanos(System.nanoTime() - start);
         model.metrics.decode.record(decodeTime);

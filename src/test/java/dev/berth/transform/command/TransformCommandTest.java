@@ -222,6 +222,7 @@ class TransformCommandTest {
         assertThat(report).doesNotExist();
     }
 
+    @SuppressWarnings("AnnotateFormatMethod") // That would need one more library.
     private static ServeProcess start(Map<String, String> environment, String flags, Object... values)
             throws IOException {
         var command = Path.of("transform").toAbsolutePath() + " " + flags.formatted(values);

@@ -260,7 +260,7 @@ class TorchGraphTest {
                     .isInstanceOf(InvalidInputException.class)
                     .hasMessageContaining("missing value for argument 'kept'");
             for (var forward :
-                    List.<ThrowingCallable>of(() -> added(model, POISON, one), () -> added(forgets, 1, one))) {
+                    List.<ThrowingCallable>of(() -> added(model, (float) POISON, one), () -> added(forgets, 1, one))) {
                 assertThatThrownBy(forward)
                         .isExactlyInstanceOf(EngineException.class)
                         .hasMessage(

@@ -205,9 +205,10 @@ class TensorHandlerTest {
             throws Exception {
         var copied = Files.exists(TestArtifact.TORCHSCRIPT.resolve(file)) ? file : "doubled.pt";
         var files = file.equals("none") ? "" : "{\"path\": \"%s\"}".formatted(file);
-        var json = "{\"format\": 1, \"files\": [%s], %s}";
-        var artifact = TestArtifact.tensors(
-                wrong, "wrong", copied, described == null ? null : json.formatted(files, described.replace('\'', '"')));
+        var json = described == null
+                ? null
+                : "{\"format\": 1, \"files\": [%s], %s}".formatted(files, described.replace('\'', '"'));
+        var artifact = TestArtifact.tensors(wrong, "wrong", copied, json);
         assertStartFails(artifact, problems.split("; (?!wrap)"));
     }
 

@@ -92,8 +92,9 @@ record RecordProcessing(
     private static void checkSplitting(MediaType type, TransformFormats formats, JobReader options) {
         var allowed =
                 type.equals(MediaType.CSV) ? List.of(FramedSplit.LINE) : List.of(FramedSplit.NONE, FramedSplit.LINE);
-        var split = allowed.contains(formats.splitType()) ? formats.splitType() : FramedSplit.LINE;
-        if (split != formats.splitType()) {
+        boolean isAllowed = allowed.contains(formats.splitType());
+        var split = isAllowed ? formats.splitType() : FramedSplit.LINE;
+        if (!isAllowed) {
             options.wrong(
                     JobOption.SPLIT_TYPE,
                     formats.splitType(),

@@ -188,7 +188,7 @@ class ImageFormsTest {
                     any.invoke(pictures, "Content-Type", "application/json").body());
             assertThat(found).hasSize(3);
             Comparator<JsonNode> near = (one, other) ->
-                    one.isNumber() && Math.abs(one.doubleValue() - other.doubleValue()) < 1e-5 || one.equals(other)
+                    (one.isNumber() && Math.abs(one.doubleValue() - other.doubleValue()) < 1e-5) || one.equals(other)
                             ? 0
                             : 1;
             assertThat(found.equals(near, expected))
