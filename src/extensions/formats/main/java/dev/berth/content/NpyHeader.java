@@ -140,10 +140,12 @@ record NpyHeader(Type type, boolean columnMajor, int[] shape, int dataOffset) {
 
     /// Reads a Python dictionary such as `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`,
     /// which is JSON but for its quotes, its tuple, the names of its constants and a comma at the end.
-    /// Python 2 wrote long numbers as `3L`.
+    /// `(3)` is a number, and Python 2 wrote long ones as `3L`.
     static NpyHeader read(String text, int dataOffset) {
         var json = text.replace('\'', '"')
-                .replaceAll("\\(([^(),]*+,[^()]*+|\\s*+)\\)", "[$1]")
+                .replaceAll("\\((\\s*+\\d++L?+\\s*+)\\)", "$1")
+                .replace('(', '[')
+                .replace(')', ']')
                 .replace("True", "true")
                 .replace("False", "false")
                 .replaceAll("(\\d)L", "$1")
