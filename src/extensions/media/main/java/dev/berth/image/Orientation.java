@@ -41,9 +41,10 @@ final class Orientation {
         int directory = block.getInt(4);
         int entries = Short.toUnsignedInt(block.getShort(directory));
         for (int i = 0; i < entries; i++) {
-            int entry = directory + Short.BYTES + i * ENTRY_BYTES;
-            if (block.getShort(entry) == ORIENTATION_TAG && block.getShort(entry + 2) == SHORT_TYPE) {
-                int orientation = block.getShort(entry + 8);
+            var entry = block.slice(directory + Short.BYTES + i * ENTRY_BYTES, ENTRY_BYTES)
+                    .order(block.order());
+            if (entry.getShort(0) == ORIENTATION_TAG && entry.getShort(2) == SHORT_TYPE) {
+                int orientation = entry.getShort(8);
                 return orientation >= 1 && orientation <= 8 ? orientation : UPRIGHT;
             }
         }
