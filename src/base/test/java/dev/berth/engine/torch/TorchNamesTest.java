@@ -68,6 +68,7 @@ class TorchNamesTest {
                 "out = {\"a\": x}\n    torch._set_item(out, \"b\", x)\n    return out",
                 "return (self.inner).forward(x, )",
                 "return {\"a\\\"\": x}",
+                "return {\"a\": x, \"b",
                 "return (self.inner).forward(x, )\n  def other(self: __torch__.Net) -> Dict[str, Tensor]:\n    return {\"a\": x}"
             })
     void aDictThatABranchACallOrALaterStatementMakesIsNotGuessed(String body) throws IOException {

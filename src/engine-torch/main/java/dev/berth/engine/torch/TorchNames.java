@@ -155,7 +155,7 @@ final class TorchNames {
                 }
             }
         }
-        return List.copyOf(keys);
+        return depth > 0 ? List.of() : List.copyOf(keys);
     }
 
     /// The first `most` bytes of an entry, one a character; empty where it is not there.
