@@ -3,8 +3,6 @@ package dev.berth.batching;
 import dev.berth.benchmark.Defaults;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
-import dev.berth.memory.RequestMemory;
-import dev.berth.memory.RequestMemory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
@@ -28,12 +26,9 @@ import org.openjdk.jmh.annotations.Threads;
         jvmArgsAppend = {"-Djmh.executor=VIRTUAL"})
 public class BatcherBenchmark extends Defaults {
 
-    private static final Pieces<String> REQUEST = new Pieces<>(List.of("record"), new int[] {175}, new int[] {1});
+    private static final Pieces<String> REQUEST =
+            new Pieces<>(List.of("record"), List.of("record"), new int[] {175}, new int[] {1});
     private static final Caller CALLER = new Caller(() -> false, Map.of(), RequestTrace.NONE);
-    /// Not used by requests of one part for each record.
-    private static final RequestMemory MEMORY =
-            new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, () -> {});
-
     private static final long TIMEOUT = Duration.ofMinutes(1).toNanos();
 
     /// Answers each record with itself.
@@ -46,6 +41,12 @@ public class BatcherBenchmark extends Defaults {
 
         @Override
         public void close() {}
+    }
+
+    private record Sink(long deadlineNanos) implements PartSink<String> {
+
+        @Override
+        public void take(int index, String part) {}
     }
 
     private ServingMetrics metrics;
@@ -72,18 +73,18 @@ public class BatcherBenchmark extends Defaults {
 
     @Benchmark
     @Threads(1)
-    public PredictionTimes oneCaller() throws InterruptedException, ExecutionException {
+    public Void oneCaller() throws InterruptedException, ExecutionException {
         return predict();
     }
 
     @Benchmark
     @Threads(8)
-    public PredictionTimes eightCallers() throws InterruptedException, ExecutionException {
+    public Void eightCallers() throws InterruptedException, ExecutionException {
         return predict();
     }
 
-    private PredictionTimes predict() throws InterruptedException, ExecutionException {
-        var parts = new Parts<String>(1, System.nanoTime() + TIMEOUT, MEMORY);
-        return batcher.submit(REQUEST, parts, CALLER).predicted().get();
+    private Void predict() throws InterruptedException, ExecutionException {
+        var sink = new Sink(System.nanoTime() + TIMEOUT);
+        return batcher.submit(REQUEST, sink, CALLER).predicted().get();
     }
 }

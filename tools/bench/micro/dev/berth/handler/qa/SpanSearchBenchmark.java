@@ -1,6 +1,7 @@
 package dev.berth.handler.qa;
 
 import dev.berth.benchmark.Defaults;
+import dev.berth.handler.task.TaskRecord;
 import dev.berth.tokenizer.RowTemplate;
 import dev.berth.tokenizer.RowTemplate.Part;
 import dev.berth.tokenizer.Tokens;
@@ -22,14 +23,11 @@ public class SpanSearchBenchmark extends Defaults {
     @Param({"1", "5"})
     public int topK;
 
-    private Parameters parameters;
-    private EncodedQuestion record;
-    private float[] start;
-    private float[] end;
+    private List<TaskRecord<EncodedQuestion, Parameters>> records;
+    private SpanModel.Logits logits;
 
     @Setup
     public void prepare() {
-        parameters = Parameters.defaults(512).withTopK(topK);
         var positions = IntStream.range(0, TOKENS).toArray();
         var ends = IntStream.rangeClosed(1, TOKENS).toArray();
         var context = new Tokens(
@@ -38,15 +36,15 @@ public class SpanSearchBenchmark extends Defaults {
                 ends,
                 IntStream.of(positions).asLongStream().toArray());
         var parts = List.of(new Part(0, 0, -1), new Part(0, 0, 0), new Part(0, 0, 1));
-        record = new EncodedQuestion(
+        var question = new EncodedQuestion(
                 new Question("", "question", "context"),
                 context.part(0, 0),
                 context,
-                Windows.over(TOKENS - 1, TOKENS - 1, 0),
+                EncodedQuestion.Windows.over(TOKENS - 1, TOKENS - 1, 0),
                 new RowTemplate(parts, parts));
         var random = new Random(7);
-        start = logits(random);
-        end = logits(random);
+        records = List.of(new TaskRecord<>(question, Parameters.defaults(512).withTopK(topK)));
+        logits = new SpanModel.Logits(logits(random), logits(random), TOKENS);
     }
 
     /// Noise with one likely place, as a model that knows the answer gives.
@@ -60,7 +58,7 @@ public class SpanSearchBenchmark extends Defaults {
     }
 
     @Benchmark
-    public Spans search() {
-        return new SpanSearch(record, parameters, 0).in(new SpanModel.Logits(start, end, TOKENS), 0);
+    public List<Spans> search() {
+        return AnswerFinder.find(records, _ -> logits);
     }
 }
