@@ -17,6 +17,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -191,6 +192,14 @@ class ClientPathsTest {
                 .isZero();
         var reranker = JSON.readTree(servers.get("reranker").get("/info").body());
         assertThat(reranker.at("/model_type/reranker/id2label/0").textValue()).isEqualTo("LABEL_0");
+    }
+
+    /// Whoever makes a list of all tokens for each takes minutes.
+    @Test
+    @Timeout(20)
+    void theTokensOfALongTextTakeTheirOwnTime() throws Exception {
+        var tokens = ask("embeddings", "/tokenize", "{\"inputs\": \"%s\"}".formatted("a ".repeat(100_000)));
+        assertThat(tokens.path(0)).hasSize(100_002);
     }
 
     @Test

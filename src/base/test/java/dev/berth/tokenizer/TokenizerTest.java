@@ -245,7 +245,9 @@ class TokenizerTest {
         assertThat(List.of(
                         row.ids(),
                         row.typeIds(),
-                        row.specialTokensMask(),
+                        Arrays.stream(row.sequences())
+                                .mapToLong(i -> i < 0 ? 1 : 0)
+                                .toArray(),
                         wide(row.starts()),
                         wide(row.ends()),
                         row.words(),

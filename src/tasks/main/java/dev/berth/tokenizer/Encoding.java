@@ -1,7 +1,5 @@
 package dev.berth.tokenizer;
 
-import java.util.Arrays;
-
 /// One row of a model: the tokens of a text or of a pair of texts, with the special ones, as
 /// parallel arrays that are shared and not to be changed.
 ///
@@ -33,12 +31,5 @@ public record Encoding(Tokens tokens, long[] typeIds, int[] sequences) {
 
     public long[] words() {
         return tokens.words();
-    }
-
-    /// 1 for special tokens, 0 for those of a text.
-    public long[] specialTokensMask() {
-        return Arrays.stream(sequences)
-                .mapToLong(sequence -> sequence < 0 ? 1 : 0)
-                .toArray();
     }
 }

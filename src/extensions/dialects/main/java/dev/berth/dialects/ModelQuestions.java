@@ -101,7 +101,7 @@ public final class ModelQuestions implements TextQuestions {
         int start = 0;
         for (int i = 0; i < row.size(); i++) {
             long id = row.ids()[i];
-            if (row.specialTokensMask()[i] == 0) {
+            if (row.sequences()[i] >= 0) {
                 start += bytes(text.substring(counted, row.starts()[i]));
                 counted = row.starts()[i];
                 var part = text.substring(counted, row.ends()[i]);
