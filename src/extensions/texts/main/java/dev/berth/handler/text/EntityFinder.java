@@ -50,12 +50,17 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
     /// The tokens of each word.
     private List<List<Token>> words(String text, Encoding row, float[] logits) {
         var words = new ArrayList<List<Token>>();
+        int counted = 0;
+        int place = 0;
         for (int i = 0; i < row.size(); i++) {
             if (row.sequences()[i] < 0) {
                 continue;
             }
             int start = row.starts()[i];
             int end = row.ends()[i];
+            // Not from the text's beginning, which may be megabytes away.
+            place += text.codePointCount(counted, start);
+            counted = start;
             long id = row.ids()[i];
             var spelled = vocabulary.token(id);
             boolean unknown = UNKNOWN.contains(spelled);
@@ -75,8 +80,8 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
                             unknown ? written : spelled,
                             ScoreFunction.softmax(logits, i * labels.size(), labels.size()),
                             i,
-                            text.codePointCount(0, start),
-                            text.codePointCount(0, end)));
+                            place,
+                            place + text.codePointCount(start, end)));
         }
         return words;
     }
