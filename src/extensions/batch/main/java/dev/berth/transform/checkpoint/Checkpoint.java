@@ -144,7 +144,8 @@ public final class Checkpoint {
         isClosed = true;
         boolean wasInterrupted = Thread.interrupted();
         try {
-            if (isDone && parts > 0) {
+            // A look at a directory is no request, and one that was killed may have left part of a part.
+            if (isDone && (parts > 0 || all.file().isPresent())) {
                 all.deleteAll();
             } else if (!isDone && !arrived.isEmpty()) {
                 write();

@@ -49,6 +49,19 @@ class CheckpointsTest {
         assertThat(open().answer(2, 1)).hasValue(bytes("again"));
     }
 
+    /// It was killed while it wrote its first part.
+    @Test
+    void whatAKilledRunWasWritingIsRemoved() throws IOException {
+        var killed = open();
+        killed.arrived(1, 1, 1, bytes("one"));
+        killed.end(false);
+        Files.createDirectory(part(0).resolveSibling(".part.berth-part"));
+        Files.move(part(0), part(0).resolveSibling(".part.berth-part").resolve("1"));
+        open().end(true);
+        new Checkpoints(output(), "job").end();
+        assertThat(directory).isEmptyDirectory();
+    }
+
     /// As a stopped job leaves its objects.
     @Test
     void theAnswersOfAnInterruptedObjectAreKept() {
