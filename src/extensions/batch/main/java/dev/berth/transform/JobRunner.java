@@ -86,7 +86,7 @@ public final class JobRunner {
                     .create()
                     .close();
             if (job.kind() instanceof Envelopes lines) {
-                lines.preview().ifPresent(image -> image.create().close());
+                lines.preview().ifPresent(Location::requireWritable);
             }
             try (var _ = JobLock.take(job, end::isOver, end::atOnceBecause)) {
                 runObjects(concurrent, splitting, invoker);

@@ -6,6 +6,8 @@ import dev.berth.content.Json;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.image.Image;
+import dev.berth.testing.FaultyProxy;
+import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
@@ -251,6 +253,23 @@ class AnswerImagesTest {
             assertThat(s3.contentType("images", "out/3.jsonl/r%2F3.png")).isEqualTo("image/png");
             var sheet = Image.read(s3.bytes("images", "sheets/sheet-0-of-2.png"));
             assertThat(sheet.height()).as("24 images in rows of 8").isEqualTo(3 * 32 + 4);
+        }
+    }
+
+    /// It would be known after hours otherwise.
+    @Test
+    void aSheetThatMayNotBeWrittenEndsTheJobBeforeItAsks() throws Exception {
+        job.write("{\"modelInput\": {\"prompt\": \"1-00\"}}\n");
+        try (var s3 = S3Server.start().createBucket("images");
+                var proxy = new FaultyProxy(
+                        s3.endpoint(),
+                        request -> request.method().equals("GET")
+                                ? new Fault.Pass()
+                                : new Fault.Answer(403, "AccessDenied"));
+                var storage = Impatient.storage(proxy.endpoint())) {
+            var report = TestJob.run(job.set("--preview s3://images/sheet.png").read(storage), server.uri("/"));
+            assertThat(report.problem()).contains("s3://images/sheet.png: access denied");
+            assertThat(directory.resolve("out/in.out")).doesNotExist();
         }
     }
 

@@ -150,6 +150,12 @@ final class S3Writer extends ObjectWriter {
             throw StorageException.permanent(
                     object, "found more than %d parts, the last of 1 GiB".formatted(MOST_PARTS));
         }
+        begin();
+        parts.add(threads.submit(() -> sent.apply(number)));
+    }
+
+    /// Begins an upload in parts, unless it has begun.
+    void begin() {
         if (upload == null) {
             upload = S3Errors.writing(
                             object,
@@ -159,7 +165,6 @@ final class S3Writer extends ObjectWriter {
                                     .checksumAlgorithm(checksum)))
                     .uploadId();
         }
-        parts.add(threads.submit(() -> sent.apply(number)));
     }
 
     private static CompletedPart completed(int number, String tag, String checksum) {
