@@ -89,7 +89,8 @@ class CheckpointsTest {
             while (!Thread.currentThread().isInterrupted()) {
                 var begun = open();
                 begun.arrived(1, 1, 1, bytes("one"));
-                begun.end(true);
+                begun.end(false);
+                open().end(true);
                 new Checkpoints(output(), "job").end();
             }
         });
