@@ -41,24 +41,23 @@ public record TransformJob(
     private static final List<Object> FORMATS = List.of(SAGEMAKER, Envelope.BEDROCK, Envelope.OPENAI);
 
     /// The options that only some formats have.
-    private static final Map<List<Object>, Set<JobOption>> OF_FORMATS = Map.of(
-            List.of(SAGEMAKER),
-            EnumSet.of(
-                    JobOption.CONTENT_TYPE,
-                    JobOption.REQUEST_CONTENT_TYPE,
-                    JobOption.ACCEPT,
-                    JobOption.SPLIT_TYPE,
-                    JobOption.ASSEMBLE_WITH,
-                    JobOption.BATCH_STRATEGY,
-                    JobOption.MAX_PAYLOAD_IN_MB,
-                    JobOption.INPUT_FILTER,
-                    JobOption.OUTPUT_FILTER,
-                    JobOption.JOIN_SOURCE,
-                    JobOption.BAD_RECORDS),
-            List.of(Envelope.BEDROCK, Envelope.OPENAI),
-            EnumSet.of(JobOption.EXTRACT, JobOption.PREVIEW),
-            List.of(Envelope.BEDROCK),
-            EnumSet.range(JobOption.MIN_RECORDS, JobOption.MAX_JOB_SIZE_IN_MB));
+    private static final List<Map.Entry<List<Object>, Set<JobOption>>> OF_FORMATS = List.of(
+            Map.entry(
+                    List.of(SAGEMAKER),
+                    EnumSet.of(
+                            JobOption.CONTENT_TYPE,
+                            JobOption.REQUEST_CONTENT_TYPE,
+                            JobOption.ACCEPT,
+                            JobOption.SPLIT_TYPE,
+                            JobOption.ASSEMBLE_WITH,
+                            JobOption.BATCH_STRATEGY,
+                            JobOption.MAX_PAYLOAD_IN_MB,
+                            JobOption.INPUT_FILTER,
+                            JobOption.OUTPUT_FILTER,
+                            JobOption.JOIN_SOURCE,
+                            JobOption.BAD_RECORDS)),
+            Map.entry(List.of(Envelope.BEDROCK, Envelope.OPENAI), EnumSet.of(JobOption.EXTRACT, JobOption.PREVIEW)),
+            Map.entry(List.of(Envelope.BEDROCK), EnumSet.range(JobOption.MIN_RECORDS, JobOption.MAX_JOB_SIZE_IN_MB)));
 
     /// How the container is asked.
     ///
@@ -150,10 +149,10 @@ public record TransformJob(
     /// Reads the options of the kind that `--format` and the content type name.
     private static JobKind kind(JobReader options) {
         var format = options.word(JobOption.FORMAT, FORMATS);
-        OF_FORMATS.forEach((formats, own) -> own.stream()
-                .filter(option -> options.has(option) && !formats.contains(format))
+        OF_FORMATS.forEach(own -> own.getValue().stream()
+                .filter(option -> options.has(option) && !own.getKey().contains(format))
                 .forEach(option -> options.wrong(
-                        JobOption.FORMAT, format, "%s with %s".formatted(JobReader.expected(formats), option))));
+                        JobOption.FORMAT, format, "%s with %s".formatted(JobReader.expected(own.getKey()), option))));
         return format instanceof Envelope envelope
                 ? Envelopes.read(envelope, options)
                 : Tables.type(options).map(type -> Tables.read(type, options)).orElseGet(() -> Records.read(options));
