@@ -125,6 +125,13 @@ class AsyncInvocationsTest {
     }
 
     @Test
+    void aPathThatIsTooLongForAFileIsRefused() throws Exception {
+        assertThat(raw(server, "InputLocation: " + "/a".repeat(15_000)))
+                .startsWith("HTTP/1.1 400")
+                .contains("found a file elsewhere");
+    }
+
+    @Test
     void namesOfObjectsAreUtf8InHeaders() throws Exception {
         Files.writeString(shared.resolve("zażółć 日本.txt"), "a");
         var out = Files.createDirectories(directory.resolve("wyjście"));

@@ -51,17 +51,19 @@ public record LocalLocation(Path path, String text) implements Location {
                 && real(path).startsWith(real(directory));
     }
 
-    /// What is not there yet has the real path of its directory.
+    /// What is not there yet has the real path of the nearest directory that is.
     private static Path real(Path path) {
         var absolute = path.toAbsolutePath();
-        try {
-            // Not normalized before: behind a link `..` leads elsewhere.
-            return absolute.toRealPath();
-        } catch (IOException _) {
-            return absolute.getParent() == null
-                    ? absolute
-                    : real(absolute.getParent()).resolve(absolute.getFileName()).normalize();
+        var rest = absolute.getFileSystem().getPath("");
+        for (var there = absolute; there.getParent() != null; there = there.getParent()) {
+            try {
+                // Not normalized before: behind a link `..` leads elsewhere.
+                return there.toRealPath().resolve(rest).normalize();
+            } catch (IOException _) {
+                rest = there.getFileName().resolve(rest);
+            }
         }
+        return absolute.normalize();
     }
 
     @Override
