@@ -75,6 +75,17 @@ class ThrownByHookTest {
     }
 
     @Test
+    void aMessageWithoutEndIsCutAndSoAreFailuresWithoutNumber() {
+        var many = new IllegalStateException("x".repeat(20_000));
+        for (int i = 0; i < 1_000; i++) {
+            many.addSuppressed(new IllegalStateException("of a record"));
+        }
+        var cut = ThrownByHook.ask(many);
+        assertThat(cut.getMessage()).hasSize(10_000).endsWith("x…");
+        assertThat(cut.getSuppressed()).hasSizeLessThan(20);
+    }
+
+    @Test
     void aClassThatCannotStartStillSaysWhy() throws Exception {
         var error = ThrownByHook.ask(new ExceptionInInitializerError(thrown("odd")));
         assertThat(Thrown.of(error)).startsWith("Inference$Odd: asked 1, caused by ");

@@ -36,13 +36,13 @@ public final class ThrownByHook extends RuntimeException {
         return ask(thrown, new AtomicInteger(MOST));
     }
 
-    /// @param left how many more may be copied
+    /// @param left how many more may be asked
     private static Throwable ask(Throwable thrown, AtomicInteger left) {
-        if (thrown == null || isHarmless(thrown, new AtomicInteger(MOST))) {
-            return thrown;
-        }
-        if (left.getAndDecrement() <= 0) {
+        if (thrown == null || left.getAndDecrement() <= 0) {
             return null;
+        }
+        if (isHarmless(thrown, new AtomicInteger(MOST))) {
+            return thrown;
         }
         String message = null;
         Throwable cause = null;
