@@ -131,7 +131,8 @@ public final class Onnx implements Engine {
             } catch (IOException | OrtException | LinkageError | IllegalStateException e) {
                 var first = Thrown.chain(e).reduce(e, (_, cause) -> cause);
                 // ONNX Runtime looks for the library elsewhere where it could not write all of it.
-                boolean isNotUnpacked = first instanceof FileSystemException || first instanceof UnsatisfiedLinkError;
+                boolean isNotUnpacked = first instanceof FileSystemException
+                        || String.valueOf(first.getMessage()).contains("java.library.path");
                 var cure = isNotUnpacked
                         ? "; it needs a directory that can be written: mount one at /tmp, or name one with JAVA_OPTS=-Djava.io.tmpdir=DIR"
                         : "";
