@@ -80,6 +80,14 @@ class SessionTest {
     }
 
     @Test
+    void aSessionMayLastLongerThanNanosecondsCount() throws Exception {
+        try (var server = TestServer.with(new RememberingHandler(Duration.ofDays(200_000)))
+                .start()) {
+            assertThat(ask(server, open(server), "a").body()).isEqualTo("A");
+        }
+    }
+
+    @Test
     void aBodyForTheHooksOpensASessionAndIsAnsweredInIt() throws Exception {
         try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
             var response = server.invoke("a", ID, "NEW_SESSION", "Content-Type", "text/plain");

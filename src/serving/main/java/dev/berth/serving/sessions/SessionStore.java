@@ -262,7 +262,7 @@ public final class SessionStore {
             throw ErrorType.INTERNAL.because(
                     "%s returned null, expected a session".formatted(hooks.name(Hook.OPEN_SESSION)));
         }
-        long idleTime = expires ? timeToLive.toNanos() : Long.MAX_VALUE;
+        long idleTime = expires ? TimeUnit.NANOSECONDS.convert(timeToLive) : Long.MAX_VALUE;
         return new Session(value, Math.max(0, handler.sessionBytes(value)), idleTime);
     }
 
