@@ -1,6 +1,7 @@
 package dev.berth.http;
 
 import static dev.berth.testing.TestServer.assertAll;
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -47,7 +48,7 @@ class StuckHooksTest {
                             () -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
 
             assertThat(server.get("/ping").body()).contains("no worker left that can predict");
-            assertThat(server.invoke("fine").statusCode()).isEqualTo(503);
+            assertStatus(server.invoke("fine"), 503, "no worker that can predict; hooks that do not end: 2");
             assertThat(server.get("/metrics").body())
                     .contains("berth_workers{model=\"model\"} 0.0", "berth_stuck_hooks{model=\"model\"} 2.0");
             assertThat(log.events().stream()

@@ -122,7 +122,8 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     }
 
     String noWorkers() {
-        return "%s has no worker that can predict".formatted(metrics.model());
+        return "%s has no worker that can predict; hooks that do not end: %d"
+                .formatted(metrics.model(), metrics.stuckHooks.get());
     }
 
     /// Refuses all requests from now on.
