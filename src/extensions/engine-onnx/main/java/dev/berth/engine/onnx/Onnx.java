@@ -11,7 +11,6 @@ import dev.berth.engine.EngineGraph;
 import dev.berth.engine.GraphNames;
 import dev.berth.hooks.Accelerator;
 import dev.berth.memory.Footprint;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.FileSystemException;
@@ -114,21 +113,13 @@ public final class Onnx implements Engine {
 
         static final Started ONCE = start();
 
-        private static OrtEnvironment begun() throws IOException, OrtException {
+        private static Started start() {
             try {
                 // What fails is thrown too, so stderr need not have it.
                 var environment = OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "berth");
                 environment.setTelemetry(false);
-                return environment;
-            } finally {
-                OnnxLibraries.deleteUnpacked();
-            }
-        }
-
-        private static Started start() {
-            try {
-                return new Started(begun(), null);
-            } catch (IOException | OrtException | LinkageError | IllegalStateException e) {
+                return new Started(environment, null);
+            } catch (OrtException | LinkageError | IllegalStateException e) {
                 var first = Thrown.chain(e).reduce(e, (_, cause) -> cause);
                 // ONNX Runtime looks for the library elsewhere where it could not write all of it.
                 boolean isNotUnpacked = first instanceof FileSystemException
@@ -139,6 +130,8 @@ public final class Onnx implements Engine {
                 return new Started(
                         null,
                         new EngineException("ONNX Runtime can't be loaded: " + OnnxFailure.line(first) + cure, e));
+            } finally {
+                OnnxLibraries.deleteUnpacked();
             }
         }
     }

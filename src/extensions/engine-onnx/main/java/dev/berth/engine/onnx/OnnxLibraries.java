@@ -19,18 +19,20 @@ final class OnnxLibraries {
     /// Deletes what ONNX Runtime has unpacked of its jar, which needs no file once it is loaded.
     /// Otherwise 24 MB stay in the directory for temporary files whenever the process ends by a halt or
     /// a signal.
-    static void deleteUnpacked() throws IOException {
+    static void deleteUnpacked() {
         try {
             var directory = Class.forName("ai.onnxruntime.OnnxRuntime").getDeclaredField("tempDirectory");
             directory.setAccessible(true);
             if (directory.get(null) instanceof Path unpacked && Files.isDirectory(unpacked)) {
-                for (var file : unpacked.toFile().listFiles()) {
-                    Files.delete(file.toPath());
+                try (var files = Files.newDirectoryStream(unpacked)) {
+                    for (var file : files) {
+                        Files.delete(file);
+                    }
                 }
                 Files.delete(unpacked);
             }
-        } catch (ReflectiveOperationException | LinkageError _) {
-            // It has not begun, or has another name in another version.
+        } catch (ReflectiveOperationException | IOException | LinkageError _) {
+            // It has not begun, has another name in another version, or may not be deleted.
         }
     }
 }
