@@ -123,10 +123,12 @@ class BatchQueueTest {
         now.set(TARGET + 1);
 
         int before = 0;
+        List<String> taken;
         do {
             ask("client");
+            taken = take();
             before++;
-        } while (take().equals(List.of("client")));
+        } while (taken.equals(List.of("client")) && before < 100);
         assertThat(before).isBetween(2, 32);
     }
 
