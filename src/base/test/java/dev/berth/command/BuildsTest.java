@@ -1,7 +1,6 @@
 package dev.berth.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.artifact.ArtifactBuilds;
 import dev.berth.artifact.Target;
@@ -56,16 +55,6 @@ class BuildsTest {
     }
 
     @Test
-    void aDeviceWithoutABuildIsToldWhatThereIs() throws Exception {
-        describe("{\"gpu\": \"gpu\", \"inf2\": \"inf2\"}");
-        assertThatThrownBy(this::start)
-                .isInstanceOf(StartException.class)
-                .hasMessage(
-                        "model artifact %s has builds for gpu, inf2, and this server uses cpu (INSTANCE_TYPE=cpu); add one for cpu to files in its model.json, or set INSTANCE_TYPE"
-                                .formatted(directory));
-    }
-
-    @Test
     void trainiumRunsWhatIsBuiltForInferentia2() throws Exception {
         describe("{\"cpu\": \"cpu\", \"inf2\": \"inf2\"}");
         var builds = ArtifactBuilds.read(directory).orElseThrow();
@@ -78,6 +67,7 @@ class BuildsTest {
     @CsvSource(
             delimiter = '|',
             value = {
+                "{\"gpu\": \"gpu\", \"inf2\": \"inf2\"} | has builds for gpu, inf2, and this server uses cpu (INSTANCE_TYPE=cpu); add one for cpu to files in its model.json, or set INSTANCE_TYPE",
                 "{} | files: found an object, expected a list of",
                 "{\"tpu\": \"cpu\"} | found \"tpu\", expected devices: cpu, gpu, inf1, inf2, trn1",
                 "{\"cpu\": \"none\"} | files.cpu: found \"none\", expected the name of a directory",
@@ -88,16 +78,10 @@ class BuildsTest {
             })
     void whatIsWrongIsNamed(String files, String problem) throws Exception {
         describe(files);
-        assertThatThrownBy(this::start).isInstanceOf(StartException.class).hasMessageContaining(problem);
+        TestServer.artifact(directory).assertDoesNotStart("model artifact " + directory, problem);
     }
 
     private void describe(String files) throws IOException {
         Files.writeString(directory.resolve("model.json"), "{\"format\": 1, \"files\": %s}".formatted(files));
-    }
-
-    private void start() throws Exception {
-        try (var server = TestServer.artifact(directory).startWithoutWaiting()) {
-            server.server().awaitReady();
-        }
     }
 }

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// The life of models that come and go while others serve.
 class MultiModelTest {
 
+    private static final String SESSION = "X-Amzn-SageMaker-Session-Id";
     private static final String SPINNING_LOAD = """
       @Override public Object modelFn(ModelContext context) throws Exception {
         HookProbe.note("modelFn");
@@ -354,36 +355,26 @@ class MultiModelTest {
     @Tag("SES-03")
     @Tag("SES-05")
     void aSessionBelongsToItsModelAndEndsWithIt() throws Exception {
-        var session = "X-Amzn-SageMaker-Session-Id";
-        var source = """
+        var artifact = new CodeArtifact(directory).source("Inference.java", """
         public class Inference extends RememberingHandler {
           public Inference() { super(java.time.Duration.ofMinutes(20)); }
         }
-        """;
-        var artifact =
-                new CodeArtifact(directory).source("Inference.java", source).directory();
+        """).directory();
         try (var server = one().start()) {
             assertOk(server.load("one", artifact));
             assertOk(server.load("two", artifact));
-            var id = server.ask("one", "{\"requestType\":\"NEW_SESSION\"}", session, "NEW_SESSION")
-                    .headers()
-                    .firstValue(session)
-                    .orElseThrow()
-                    .split(";")[0];
-            assertThat(server.ask("one", "a", session, id, "Content-Type", "text/plain")
-                            .body())
-                    .isEqualTo("A");
-            assertThat(server.ask("one", "b", session, id, "Content-Type", "text/plain")
-                            .body())
-                    .isEqualTo("A,B");
-            assertStatus(server.ask("two", "c", session, id, "Content-Type", "text/plain"), 400);
+            var id = TestServer.session(server.ask("one", "{\"requestType\":\"NEW_SESSION\"}", SESSION, "NEW_SESSION"));
+            String[] inIt = {SESSION, id, "Content-Type", "text/plain"};
+            assertThat(server.ask("one", "a", inIt).body()).isEqualTo("A");
+            assertThat(server.ask("one", "b", inIt).body()).isEqualTo("A,B");
+            assertStatus(server.ask("two", "c", inIt), 400);
             assertThat(server.get("/metrics").body())
                     .contains("berth_sessions{model=\"one\"} 1.0", "berth_sessions{model=\"two\"} 0.0");
 
             assertThat(server.unload("one").statusCode()).isEqualTo(200);
             assertOk(server.load("one", artifact));
             assertThat(server.get("/metrics").body()).contains("berth_sessions{model=\"one\"} 0.0");
-            assertStatus(server.ask("one", "d", session, id, "Content-Type", "text/plain"), 400);
+            assertStatus(server.ask("one", "d", inIt), 400);
         }
     }
 

@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.HookProbe;
-import dev.berth.testing.TestServer;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -50,11 +49,8 @@ class OwnHooksStartTest {
     @Tag("HOOK-04")
     @Tag("RUN-14")
     void aHookThatFailsAtTheStartIsNamed(String hook, String problem) throws Exception {
-        try (var server = CodeArtifact.hooks(directory, "@Override public " + hook)
-                .server()
-                .startWithoutWaiting()) {
-            assertThat(problem(server)).startsWith(problem);
-        }
+        assertThat(problem(CodeArtifact.hooks(directory, "@Override public " + hook)))
+                .startsWith(problem);
     }
 
     @Test
@@ -69,11 +65,9 @@ class OwnHooksStartTest {
         }
         class Inference extends Base {}
         """);
-        try (var server = artifact.server().startWithoutWaiting()) {
-            assertThat(problem(server))
-                    .isEqualTo("code/Inference.java: class Inference: found transformFn and besides it "
-                            + "predictFn, expected either transformFn or those");
-        }
+        assertThat(problem(artifact))
+                .isEqualTo("code/Inference.java: class Inference: found transformFn and besides it "
+                        + "predictFn, expected either transformFn or those");
     }
 
     @Test
@@ -81,19 +75,17 @@ class OwnHooksStartTest {
     void theCompilersErrorsAreTheMessage() throws Exception {
         var artifact = CodeArtifact.hooks(directory, "@Override public List<String> predictFn() {\n  return 1;\n}\n")
                 .source("Other.java", "class Other { com.acme.Gone gone; }");
-        try (var server = artifact.server().startWithoutWaiting()) {
-            var problem = problem(server);
-            assertThat(ServeCommand.shown(problem)).isEqualTo(problem);
-            assertThat(ServeCommand.shown("one\ntwo")).isEqualTo("one; two");
-            assertThat(problem.lines())
-                    .containsSequence(
-                            "code/Inference.java:2: error: method does not override or implement a method from a supertype",
-                            "@Override public List<String> predictFn() {",
-                            "^")
-                    .contains(
-                            "code/Other.java:1: error: package com.acme does not exist",
-                            "  put the jar that has this package into code/lib");
-        }
+        var problem = problem(artifact);
+        assertThat(ServeCommand.shown(problem)).isEqualTo(problem);
+        assertThat(ServeCommand.shown("one\ntwo")).isEqualTo("one; two");
+        assertThat(problem.lines())
+                .containsSequence(
+                        "code/Inference.java:2: error: method does not override or implement a method from a supertype",
+                        "@Override public List<String> predictFn() {",
+                        "^")
+                .contains(
+                        "code/Other.java:1: error: package com.acme does not exist",
+                        "  put the jar that has this package into code/lib");
     }
 
     @Test
@@ -101,12 +93,10 @@ class OwnHooksStartTest {
     void aPreviewFeatureIsNotToldToEnable() throws Exception {
         var artifact =
                 CodeArtifact.hooks(directory, "boolean isWhole(Object number) { return number instanceof int whole; }");
-        try (var server = artifact.server().startWithoutWaiting()) {
-            assertThat(problem(server))
-                    .startsWith("code/Inference.java:2:")
-                    .contains("preview")
-                    .endsWith("\n  hooks are compiled without --enable-preview; write this without preview features");
-        }
+        assertThat(problem(artifact))
+                .startsWith("code/Inference.java:2:")
+                .contains("preview")
+                .endsWith("\n  hooks are compiled without --enable-preview; write this without preview features");
     }
 
     /// A hook that does not end holds up the start and nothing else.
@@ -125,12 +115,14 @@ class OwnHooksStartTest {
         }
     }
 
-    private String problem(TestServer server) throws Exception {
-        var problem = catchThrowableOfType(
-                        StartException.class, () -> server.server().awaitReady())
-                .getMessage();
-        assertThat(server.get("/ping").statusCode()).isEqualTo(503);
-        assertThat(server.invoke("a").statusCode()).isEqualTo(503);
-        return problem.replace("model artifact %s: ".formatted(directory), "");
+    private String problem(CodeArtifact artifact) throws Exception {
+        try (var server = artifact.server().startWithoutWaiting()) {
+            var problem = catchThrowableOfType(
+                            StartException.class, () -> server.server().awaitReady())
+                    .getMessage();
+            assertThat(server.get("/ping").statusCode()).isEqualTo(503);
+            assertThat(server.invoke("a").statusCode()).isEqualTo(503);
+            return problem.replace("model artifact %s: ".formatted(directory), "");
+        }
     }
 }

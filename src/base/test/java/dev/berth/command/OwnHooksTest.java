@@ -1,7 +1,6 @@
 package dev.berth.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.CodeArtifact;
@@ -239,12 +238,9 @@ class OwnHooksTest {
                     .contains("Bob");
             assertThat(log.text()).contains("code/ has hooks in Python, which are not run");
         }
-        try (var server = TestServer.artifact(directory).startWithoutWaiting("SAGEMAKER_PROGRAM=inference.py")) {
-            assertThatThrownBy(() -> server.server().awaitReady())
-                    .isInstanceOf(StartException.class)
-                    .hasMessageContaining(
-                            "SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not");
-            assertThat(server.get("/ping").statusCode()).isEqualTo(503);
-        }
+        TestServer.artifact(directory)
+                .set("SAGEMAKER_PROGRAM", "inference.py")
+                .assertDoesNotStart(
+                        "SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not");
     }
 }

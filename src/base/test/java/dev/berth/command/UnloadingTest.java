@@ -1,7 +1,6 @@
 package dev.berth.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.CapturedLog;
@@ -122,15 +121,9 @@ class UnloadingTest {
     void aModelThatIsNotLoadedLeavesNothingEither(String hook) throws Exception {
         var artifact = CodeArtifact.hooks(directory, "static { HookProbe.saw(Inference.class); }\n" + hook)
                 .jar("lib/words.jar", WORDS);
-        fail(artifact.server());
+        artifact.server().assertDoesNotStart("");
         assertThat(OpenFiles.below(directory)).isEmpty();
         awaitCollection();
-    }
-
-    private static void fail(TestServer.Builder builder) throws Exception {
-        try (var server = builder.startWithoutWaiting()) {
-            assertThatThrownBy(() -> server.server().awaitReady()).isInstanceOf(StartException.class);
-        }
     }
 
     /// What a hook uses must not be closed below it, even where its request has been answered long

@@ -29,11 +29,6 @@ class HookJarTest {
       }
       """;
 
-    private static final String WORDS = """
-      package com.acme.lib;
-      public class Words { public static String of() { return "%s"; } }
-      """;
-
     /// Answers with the result of an expression.
     private static final String EXPRESSION = """
       @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
@@ -49,6 +44,13 @@ class HookJarTest {
     @BeforeEach
     void makeDirectory() throws Exception {
         artifact = new CodeArtifact(Files.createDirectory(temporary.resolve("my model#1 100%+")));
+    }
+
+    private static Jar words() {
+        return Jar.of("com.acme.lib.Words", """
+        package com.acme.lib;
+        public class Words { public static String of() { return "!"; } }
+        """);
     }
 
     private static Jar one() {
@@ -122,7 +124,7 @@ class HookJarTest {
 
     @Test
     void librariesAreThereForSourcesAndForJars() throws Exception {
-        artifact.jar("lib/words.jar", Jar.of("com.acme.lib.Words", WORDS.formatted("!")));
+        artifact.jar("lib/words.jar", words());
         var library = artifact.directory().resolve("code/lib/words.jar");
         artifact.jar(
                 "hooks.jar",
@@ -136,7 +138,7 @@ class HookJarTest {
 
     @Test
     void aLibraryThatIsMissingIsSaid() throws Exception {
-        artifact.jar("lib/words.jar", Jar.of("com.acme.lib.Words", WORDS.formatted("!")));
+        artifact.jar("lib/words.jar", words());
         var library = artifact.directory().resolve("code/lib/words.jar");
         artifact.jar("hooks.jar", Jar.of("com.acme.One", """
         package com.acme;
@@ -164,9 +166,7 @@ class HookJarTest {
 
     @Test
     void aSourceInAJarIsNotCompiled() throws Exception {
-        artifact.jar(
-                "lib/words.jar",
-                Jar.of("com.acme.lib.Words", WORDS.formatted("!")).file("com/acme/lib/Words.java", "no Java"));
+        artifact.jar("lib/words.jar", words().file("com/acme/lib/Words.java", "no Java"));
         CodeArtifact.hooks(artifact.directory(), EXPRESSION.formatted("com.acme.lib.Words.of()"));
         assertThat(answer(artifact.code(), "a")).isEqualTo("!");
     }
@@ -296,7 +296,7 @@ class HookJarTest {
 
     @Test
     void classesKnowTheFileTheyComeFrom() throws Exception {
-        artifact.jar("lib/words.jar", Jar.of("com.acme.lib.Words", WORDS.formatted("!")));
+        artifact.jar("lib/words.jar", words());
         CodeArtifact.hooks(artifact.directory(), """
         static URL of(Class<?> type) { return type.getProtectionDomain().getCodeSource().getLocation(); }
         @Override public List<String> predictFn(List<String> records, Object model) {

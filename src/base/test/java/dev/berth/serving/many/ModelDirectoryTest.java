@@ -70,9 +70,7 @@ class ModelDirectoryTest {
 
     @Test
     void aChangeIsLoadedWhenTwoLooksHaveSeenTheSame() throws Exception {
-        write("m/file", "1");
-        directory.look(true);
-        enter();
+        serve();
         write("m/file", "22");
         directory.look(false);
         write("m/file", "333");
@@ -90,9 +88,7 @@ class ModelDirectoryTest {
 
     @Test
     void whatAMacAddsIsNeitherAModelNorAChange() throws Exception {
-        write("m/file", "1");
-        directory.look(true);
-        enter();
+        serve();
         write("__MACOSX/m/._file", "");
         write("m/.DS_Store", "");
         directory.look(false);
@@ -103,9 +99,7 @@ class ModelDirectoryTest {
 
     @Test
     void aDirectoryIsGoneWhenTwoLooksHaveNotSeenIt() throws Exception {
-        write("m/file", "1");
-        directory.look(true);
-        enter();
+        serve();
         var aside = root.resolve(".m");
         Files.move(root.resolve("m"), aside);
         directory.look(false);
@@ -175,6 +169,13 @@ class ModelDirectoryTest {
         assertThat(ArtifactFiles.in(link)).isNotEqualTo(first);
         Files.move(root.resolve("v2/file"), root.resolve("v1/file"), StandardCopyOption.REPLACE_EXISTING);
         assertThat(ArtifactFiles.in(root.resolve("v1"))).isNotEqualTo(first);
+    }
+
+    /// Has the first version of a model loaded.
+    private void serve() throws IOException {
+        write("m/file", "1");
+        directory.look(true);
+        enter();
     }
 
     private void enter() {

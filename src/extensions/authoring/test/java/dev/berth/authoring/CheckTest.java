@@ -56,7 +56,7 @@ class CheckTest {
     void compiledShapesAreListedAndTheirBatchesMeasured() throws Exception {
         TestArtifact.compiled(directory, "cpu", "waves-4x128.pt", "waves-1x128.pt");
         Files.copy(TestServer.SAMPLE_ARTIFACT.resolve("sample.json"), directory.resolve("sample.json"));
-        assertThat(Check.run(config(directory, Map.of())))
+        assertThat(report())
                 .anyMatch(line -> line.matches("shapes +\\[1, 128], \\[4, 128]"))
                 .anyMatch(line -> line.matches("workers +\\d+, each on batches of up to 4"))
                 .anyMatch(line -> line.matches("best batch +(1|[24]: .* records/s of one worker .*)"));
@@ -65,25 +65,23 @@ class CheckTest {
     @Test
     void theNamesInATorchScriptAreShown() throws Exception {
         Files.copy(TestArtifact.TORCHSCRIPT.resolve("sum-and-product.pt"), directory.resolve("model.pt"));
-        assertThat(Check.run(config(directory, Map.of())))
-                .contains("names       inputs left, right; outputs product, sum");
+        assertThat(report()).contains("names       inputs left, right; outputs product, sum");
         Files.writeString(
                 directory.resolve("model.json"),
                 "{\"format\": 1, \"files\": [{\"path\": \"model.pt\"}], \"outputs\": [\"sum\", \"product\"]}");
         Files.writeString(directory.resolve("sample.json"), "{\"left\": 1, \"right\": 2}");
-        assertThat(Check.run(config(directory, Map.of())))
-                .contains("names       inputs left, right; outputs sum, product");
+        assertThat(report()).contains("names       inputs left, right; outputs sum, product");
     }
 
     @Test
     void whatAForwardTakesIsShownAndWhy() throws Exception {
         Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), directory.resolve("model.pt"));
-        assertThat(Check.run(config(directory, Map.of())))
+        assertThat(report())
                 .contains(
                         "a forward   rows of any requests together: made-up rows were answered the same beside others and alone");
         Files.write(directory.resolve("model.pt"), Files.readAllBytes(TestArtifact.TORCHSCRIPT.resolve("centred.pt")));
         Files.writeString(directory.resolve("sample.json"), "[[1, 2], [3, 4]]");
-        assertThat(Check.run(config(directory, Map.of())))
+        assertThat(report())
                 .anyMatch(
                         line -> line.startsWith(
                                 "a forward   all rows of a request, and no others: rows like those of the sample depend on each other: output_0 of a row alone"));
@@ -105,7 +103,7 @@ class CheckTest {
     @Test
     void anArtifactWithoutASampleIsLoadedAndNotMeasured() throws Exception {
         TestArtifact.dynamic(directory, "waves.pt");
-        assertThat(Check.run(config(directory, Map.of())))
+        assertThat(report())
                 .anyMatch(line -> line.startsWith("sample      none"))
                 .noneMatch(line -> line.startsWith("batch of 1"));
     }
@@ -173,7 +171,7 @@ class CheckTest {
         @Override public List<String> predictFn(List<String> records, Object model) { return List.of(model + " " + place()); }
         private static String place() { return Thread.currentThread().getContextClassLoader().getName(); }
         """).file("sample.txt", "a");
-        assertThat(Check.run(config(directory, Map.of())))
+        assertThat(report())
                 .contains("sample      code code")
                 .contains(
                         "asked as    POST /invocations with Content-Type text/plain and no Accept, within 60 s; answered as application/json");
@@ -186,7 +184,7 @@ class CheckTest {
           return InvocationResponse.of(new byte[] {(byte) 0x89, 'P', 'N', 'G', 27}, MediaType.parse("image/png").orElseThrow());
         }
         """).file("sample.txt", "a");
-        assertThat(Check.run(config(directory, Map.of()))).contains("sample      image/png, 5 bytes");
+        assertThat(report()).contains("sample      image/png, 5 bytes");
     }
 
     @Test
@@ -220,7 +218,7 @@ class CheckTest {
         TestArtifact.compiled(Files.createDirectory(directory.resolve("gpu")), "gpu", "waves-1x128.pt");
         Files.writeString(
                 directory.resolve("model.json"), "{\"format\": 1, \"files\": {\"cpu\": \"cpu\", \"gpu\": \"gpu\"}}");
-        assertThat(Check.run(config(directory, Map.of())))
+        assertThat(report())
                 .contains("artifact    " + directory, "builds      cpu, gpu; this is cpu")
                 .anyMatch(line -> line.startsWith("sample      {\"answer\":\"Warsaw\""));
     }
@@ -235,8 +233,12 @@ class CheckTest {
                         "@Override public List<String> predictFn(List<String> records, Object model) { return List.of(com.acme.Words.mark()); }")
                 .jar("lib/words.jar", words)
                 .file("sample.txt", "plain");
-        assertThat(Check.run(config(directory, Map.of()))).anyMatch(line -> line.matches("sample +!"));
+        assertThat(report()).anyMatch(line -> line.matches("sample +!"));
         assertThat(OpenFiles.below(directory)).isEmpty();
+    }
+
+    private List<String> report() throws Exception {
+        return Check.run(config(directory, Map.of()));
     }
 
     private List<String> problems(Map<String, String> environment) {

@@ -112,11 +112,10 @@ class TemplateTest {
     void withoutItsCodeTheModelNeedsNoSample() throws Exception {
         Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
         Files.delete(directory.resolve("code/Inference.java"));
-        try (var server = TestServer.artifact(directory).startWithoutWaiting()) {
-            assertThatThrownBy(() -> server.server().awaitReady())
-                    .hasMessageContaining("sample.json: the model does not answer it: ")
-                    .hasMessageEndingWith("; correct it, or delete it and sample-response.json");
-        }
+        TestServer.artifact(directory)
+                .assertDoesNotStart(
+                        "sample.json: the model does not answer it: ",
+                        "; correct it, or delete it and sample-response.json");
         Files.delete(directory.resolve("sample.json"));
         Files.delete(directory.resolve("sample-response.json"));
         try (var server = TestServer.artifact(directory).start()) {
