@@ -1,7 +1,6 @@
 package dev.berth.serving.hooks;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.CapturedLog;
@@ -23,16 +22,5 @@ class LoadExceptionTest {
                             .startsWith(
                                     "modelFn (code/Inference.java) still runs after 0 s; /ping is 503 until it ends"));
         }
-    }
-
-    @Test
-    void whatAHookThrowsIsTheCause() {
-        var thrown = new StackOverflowError();
-        assertThatThrownBy(() -> LoadException.during("warmUpFn", () -> {
-                    throw thrown;
-                }))
-                .isInstanceOf(LoadException.class)
-                .hasMessage("warmUpFn failed: java.lang.StackOverflowError")
-                .hasCause(thrown);
     }
 }
