@@ -31,23 +31,26 @@ class CompiledShapesTest {
     @TempDir
     private Path directory;
 
+    /// @param most how many rows of the length go through one forward
     @ParameterizedTest
     @CsvSource({
-        "1,10,1,32",
-        "1,32,1,32",
-        "1,33,1,128",
-        "2,10,4,128",
-        "2,100,4,128",
-        "4,128,4,128",
-        "1,129,2,384",
-        "2,384,2,384"
+        "1,10,1,32,1",
+        "1,32,1,32,1",
+        "1,33,1,128,4",
+        "2,10,4,128,1",
+        "2,100,4,128,4",
+        "4,128,4,128,4",
+        "1,129,2,384,2",
+        "2,384,2,384,2"
     })
-    void rowsGoThroughTheSmallestShapeThatTheyFit(int rows, int length, int batch, int sequence) throws Exception {
+    void rowsGoThroughTheSmallestShapeThatTheyFit(int rows, int length, int batch, int sequence, int most)
+            throws Exception {
         try (var handler = new QuestionAnsweringHandler(artifact("cpu"))) {
             var model = load(handler);
             var logits = model.forward(Collections.nCopies(rows, new Row(new long[length], new long[length])));
             assertThat(logits.columns()).isEqualTo(sequence);
             assertThat(logits.start()).hasSize(batch * sequence);
+            assertThat(model.rowsOfAForward(length)).isEqualTo(most);
         }
     }
 
