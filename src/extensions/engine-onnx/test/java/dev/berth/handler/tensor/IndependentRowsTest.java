@@ -2,7 +2,6 @@ package dev.berth.handler.tensor;
 
 import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.content.Npy;
 import dev.berth.hooks.InvocationRequest;
@@ -50,8 +49,8 @@ class IndependentRowsTest {
             for (var answer : answers) {
                 assertThat(answer.join().body()).isEqualTo("[[0.0,0.0]]");
             }
-            assertThat(answer(server, "[[1, 2], [3, 6]]")).isEqualTo("[[-1.0,-2.0],[1.0,2.0]]");
-            assertThat(answer(server, "[1, 2]")).isEqualTo("[0.0,0.0]");
+            assertThat(server.answer("[[1, 2], [3, 6]]")).isEqualTo("[[-1.0,-2.0],[1.0,2.0]]");
+            assertThat(server.answer("[1, 2]")).isEqualTo("[0.0,0.0]");
         }
     }
 
@@ -86,19 +85,18 @@ class IndependentRowsTest {
                 .collect(Collectors.joining(",", "[", "]"));
         var list = "[%s]".formatted(String.join(",", steps));
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, list)).isEqualTo(expected);
-            assertThat(answer(server, "{\"instances\": %s}".formatted(list)))
+            assertThat(server.answer(list)).isEqualTo(expected);
+            assertThat(server.answer("{\"instances\": %s}".formatted(list)))
                     .isEqualTo("{\"predictions\":%s}".formatted(expected));
-            assertThat(answer(server, "{\"inputs\": {\"x\": %s}}".formatted(list)))
+            assertThat(server.answer("{\"inputs\": {\"x\": %s}}".formatted(list)))
                     .isEqualTo("{\"outputs\":%s}".formatted(expected));
-            assertThat(answer(server, "{\"x\": %s}".formatted(list)))
+            assertThat(server.answer("{\"x\": %s}".formatted(list)))
                     .as("the array that the model takes")
                     .isEqualTo(expected);
-            assertThat(server.invoke(String.join("\n", steps), "Content-Type", "application/jsonlines")
-                            .body())
+            assertThat(server.answer("application/jsonlines", String.join("\n", steps)))
                     .isEqualTo(expected);
             var csv = String.join("\n", steps).replaceAll("[\\[\\] ]", "");
-            assertThat(server.invoke(csv, "Content-Type", "text/csv").body()).isEqualTo(expected);
+            assertThat(server.answer("text/csv", csv)).isEqualTo(expected);
             assertThat(npy(server, Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 3, 2)))
                     .isEqualTo(Tensor.of(new float[] {1, 2, 4, 6, 9, 12}, 3, 2));
         }
@@ -108,9 +106,9 @@ class IndependentRowsTest {
     void allRowsMayHaveOneAnswer() throws Exception {
         OnnxModel.mostOfAllRows().write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "[[1, 9], [5, 2], [3, 3]]")).isEqualTo("[[5.0,9.0]]");
-            assertThat(answer(server, "{\"instances\": [[1, 9], [5, 2]]}")).isEqualTo("{\"predictions\":[[5.0,9.0]]}");
-            assertThat(answer(server, "{\"points\": [[1, 9], [5, 2]]}")).isEqualTo("[[5.0,9.0]]");
+            assertThat(server.answer("[[1, 9], [5, 2], [3, 3]]")).isEqualTo("[[5.0,9.0]]");
+            assertThat(server.answer("{\"instances\": [[1, 9], [5, 2]]}")).isEqualTo("{\"predictions\":[[5.0,9.0]]}");
+            assertThat(server.answer("{\"points\": [[1, 9], [5, 2]]}")).isEqualTo("[[5.0,9.0]]");
             assertThat(server.invoke("1,9\n5,2", "Content-Type", "text/csv", "Accept", "text/csv")
                             .body())
                     .isEqualTo("5.0,9.0");
@@ -134,12 +132,11 @@ class IndependentRowsTest {
         torchScript("widest.pt");
         try (var server = TestServer.artifact(artifact).start()) {
             var outputs = "{\"rest\":[[20.0,1.0],[46.0,0.0]],\"widest\":[[41.0,3.0]]}";
-            assertThat(answer(server, "[[21, 2], [-5, 3]]")).isEqualTo(outputs);
-            assertThat(answer(server, "{\"instances\": [[21, 2], [-5, 3]]}"))
+            assertThat(server.answer("[[21, 2], [-5, 3]]")).isEqualTo(outputs);
+            assertThat(server.answer("{\"instances\": [[21, 2], [-5, 3]]}"))
                     .isEqualTo("{\"predictions\":%s}".formatted(outputs));
-            assertThat(server.invoke("21,2\n-5,3", "Content-Type", "text/csv").body())
-                    .isEqualTo(outputs);
-            assertThat(answer(server, "[21, 2]"))
+            assertThat(server.answer("text/csv", "21,2\n-5,3")).isEqualTo(outputs);
+            assertThat(server.answer("[21, 2]"))
                     .as("one row, and so one answer")
                     .isEqualTo("{\"rest\":[20.0,0.0],\"widest\":[41.0,2.0]}");
         }
@@ -170,7 +167,7 @@ class IndependentRowsTest {
                     .mapToObj(i -> "{\"probabilities\":[[%1$d.0,8.0,9.0],[-%1$d.0,-8.0,-9.0]],\"classes\":[10,20,30]}"
                             .formatted(i + 1))
                     .collect(Collectors.joining(",", "[", "]"));
-            assertThat(answer(server, body)).isEqualTo(expected);
+            assertThat(server.answer(body)).isEqualTo(expected);
         }
     }
 
@@ -205,7 +202,7 @@ class IndependentRowsTest {
         }
         try (var log = new CapturedLog();
                 var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, request)).isEqualTo(answer);
+            assertThat(server.answer(request)).isEqualTo(answer);
             assertThat(log.text()).contains("a forward takes " + rows);
         }
     }
@@ -217,7 +214,7 @@ class IndependentRowsTest {
         try (var log = new CapturedLog()) {
             Files.writeString(artifact.resolve("sample.json"), "[[[1, 2.5]], [[3, 4]]]");
             try (var server = TestServer.artifact(artifact).start()) {
-                assertThat(answer(server, "[[[1, 2]]]")).isEqualTo("[[[21.0]]]");
+                assertThat(server.answer("[[[1, 2]]]")).isEqualTo("[[[21.0]]]");
             }
             assertThat(log.text()).contains("together: rows like those of the sample were answered the same");
         }
@@ -225,7 +222,7 @@ class IndependentRowsTest {
             torchScript("centred.pt");
             Files.writeString(artifact.resolve("sample.json"), "[[1, 2]]");
             try (var server = TestServer.artifact(artifact).start()) {
-                assertThat(answer(server, "[[1], [3]]")).isEqualTo("[[-1.0],[1.0]]");
+                assertThat(server.answer("[[1], [3]]")).isEqualTo("[[-1.0],[1.0]]");
             }
             assertThat(log.text()).contains("rows like those of the sample depend on each other: ");
         }
@@ -292,19 +289,11 @@ class IndependentRowsTest {
 
     private void assertStartFails(String modelJson, String problem) throws Exception {
         Files.writeString(artifact.resolve("model.json"), modelJson);
-        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-            assertThatThrownBy(() -> server.server().awaitReady()).hasMessageContaining(problem);
-        }
+        TestServer.artifact(artifact).assertDoesNotStart(problem);
     }
 
     private static String[] json() {
         return new String[] {"Content-Type", "application/json"};
-    }
-
-    private static String answer(TestServer server, String body) throws Exception {
-        var response = server.invoke(body, json());
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return response.body();
     }
 
     private static Tensor npy(TestServer server, Tensor tensor) throws Exception {

@@ -1,7 +1,7 @@
 package dev.berth.handler.tensor;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.content.Npz;
 import dev.berth.hooks.Tensor;
@@ -38,16 +38,14 @@ class OnnxServingTest {
     void aDirectoryWithAModelOnnxIsServed() throws Exception {
         OnnxModel.linear().write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "{\"instances\": [[1, 2], [3, 4]]}"))
+            assertThat(server.answer("{\"instances\": [[1, 2], [3, 4]]}"))
                     .isEqualTo(
                             "{\"predictions\":[{\"y\":[8.0],\"twice\":[2.0,4.0]},{\"y\":[18.0],\"twice\":[6.0,8.0]}]}");
             assertThat(server.invoke("1,2\n3,4\n", "Content-Type", "text/csv").statusCode())
                     .isEqualTo(200);
-            var refused = server.invoke("{\"instances\": [[1, 2, 3]]}", "Content-Type", "application/json");
-            assertThat(refused.statusCode()).isEqualTo(400);
-            assertThat(refused.body())
-                    .contains("Got invalid dimensions for input: x")
-                    .doesNotContain("onnxruntime", artifact.toString());
+            var refused = server.invoke("{\"instances\": [[1, 2, 3]]}");
+            assertStatus(refused, 400, "Got invalid dimensions for input: x");
+            assertThat(refused.body()).doesNotContain("onnxruntime", artifact.toString());
         }
     }
 
@@ -57,15 +55,14 @@ class OnnxServingTest {
                 in amount DOUBLE n; in count INT32 n; Cast count -> wide to=DOUBLE;
                 Mul amount wide -> total; out total DOUBLE n""").write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(
-                            server,
+            assertThat(server.answer(
                             "{\"instances\": [{\"amount\": 16777217, \"count\": 2}, {\"count\": 3, \"amount\": 0.1}]}"))
                     .as("no float32 on the way")
                     .isEqualTo("{\"predictions\":[3.3554434E7,0.30000000000000004]}");
-            var refused = server.invoke(
-                    "{\"instances\": [{\"amount\": 1, \"count\": 2.5}]}", "Content-Type", "application/json");
-            assertThat(refused.statusCode()).isEqualTo(400);
-            assertThat(refused.body()).contains("found 2.5, expected a whole number that is int32");
+            assertStatus(
+                    server.invoke("{\"instances\": [{\"amount\": 1, \"count\": 2.5}]}"),
+                    400,
+                    "found 2.5, expected a whole number that is int32");
         }
     }
 
@@ -79,8 +76,8 @@ class OnnxServingTest {
         var record = "{\"sound\": [[1, 2]], \"state\": [[[3]], [[4]]], \"rate\": %d}";
         var expected = "{\"loud\":[[%d.0,%d.0]],\"next\":[[[%d.0]],[[%d.0]]],\"times\":%d.0}".formatted(2, 4, 5, 6, 2);
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, record.formatted(2))).isEqualTo(expected);
-            assertThat(answer(server, "{\"instances\": [%s, %s]}".formatted(record.formatted(2), record.formatted(1))))
+            assertThat(server.answer(record.formatted(2))).isEqualTo(expected);
+            assertThat(server.answer("{\"instances\": [%s, %s]}".formatted(record.formatted(2), record.formatted(1))))
                     .isEqualTo("{\"predictions\":[%s,%s]}"
                             .formatted(expected, "{\"loud\":[[1.0,2.0]],\"next\":[[[4.0]],[[5.0]]],\"times\":1.0}"));
             var arrays = Npz.write(new TreeMap<>(Map.of(
@@ -107,7 +104,7 @@ class OnnxServingTest {
                 in line FLOAT 1 2 width; Transpose line -> steps perm=[2,0,1];
                 ReduceSum line -> sum keepdims=0; out steps FLOAT 1 steps; out sum FLOAT ?""").write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "{\"instances\": [[[1, 2, 3], [4, 5, 6]], [[1, 2], [3, 4]]]}"))
+            assertThat(server.answer("{\"instances\": [[[1, 2, 3], [4, 5, 6]], [[1, 2], [3, 4]]]}"))
                     .isEqualTo("{\"predictions\":[{\"steps\":[[[1.0,4.0]],[[2.0,5.0]],[[3.0,6.0]]],\"sum\":21.0},"
                             + "{\"steps\":[[[1.0,3.0]],[[2.0,4.0]]],\"sum\":10.0}]}");
         }
@@ -118,8 +115,8 @@ class OnnxServingTest {
     void aScoreWithoutADimensionIsThatOfItsRecord() throws Exception {
         OnnxModel.of("in x FLOAT n 1; Squeeze x -> score; out score FLOAT").write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "[[7]]")).isEqualTo("[7.0]");
-            assertThat(answer(server, "[[7], [8]]")).isEqualTo("[7.0,8.0]");
+            assertThat(server.answer("[[7]]")).isEqualTo("[7.0]");
+            assertThat(server.answer("[[7], [8]]")).isEqualTo("[7.0,8.0]");
         }
     }
 
@@ -129,7 +126,7 @@ class OnnxServingTest {
         Files.writeString(artifact.resolve("model.json"), """
         {"format": 1, "engine": "onnx", "files": [{"path": "linear"}], "outputs": ["twice", "y"]}""");
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "[[1, 2]]")).isEqualTo("[{\"twice\":[2.0,4.0],\"y\":[8.0]}]");
+            assertThat(server.answer("[[1, 2]]")).isEqualTo("[{\"twice\":[2.0,4.0],\"y\":[8.0]}]");
         }
     }
 
@@ -138,10 +135,7 @@ class OnnxServingTest {
         OnnxModel.linear().write(artifact.resolve("model.onnx"));
         Files.writeString(artifact.resolve("model.json"), """
         {"format": 1, "engine": "pytorch", "files": [{"path": "model.onnx"}]}""");
-        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-            assertThatThrownBy(() -> server.server().awaitReady())
-                    .hasMessageContaining("; model.json: engine: found \"pytorch\", leave it out");
-        }
+        TestServer.artifact(artifact).assertDoesNotStart("; model.json: engine: found \"pytorch\", leave it out");
     }
 
     @Test
@@ -150,7 +144,7 @@ class OnnxServingTest {
         Files.writeString(artifact.resolve("vocab.txt"), "[PAD]");
         try (var log = new CapturedLog();
                 var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "[[1, 2]]")).startsWith("[");
+            assertThat(server.answer("[[1, 2]]")).startsWith("[");
             assertThat(log.text())
                     .contains("found vocab.txt and no tokenizer.json, so the model takes tensors; save its");
         }
@@ -159,11 +153,9 @@ class OnnxServingTest {
     @Test
     void aModelThatCantBeLoadedStopsTheStartWithOneSentence() throws Exception {
         Files.writeString(artifact.resolve("model.onnx"), "a text");
-        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-            assertThatThrownBy(() -> server.server().awaitReady())
-                    .hasMessageContaining(
-                            "model.onnx can't be loaded as ONNX: found no ONNX model, or only the beginning of one; copy or export it again");
-        }
+        TestServer.artifact(artifact)
+                .assertDoesNotStart(
+                        "model.onnx can't be loaded as ONNX: found no ONNX model, or only the beginning of one; copy or export it again");
     }
 
     /// Its logits are the ids of the tokens, so the order of its inputs and outputs can be told.
@@ -192,16 +184,10 @@ class OnnxServingTest {
                             .replace("model.pt", "model.onnx"));
             try (var server = TestServer.artifact(artifact).start()) {
                 answers.add(
-                        answer(server, "{\"question\": \"Who?\", \"context\": \"Marie Curie was born in Warsaw.\"}"));
+                        server.answer("{\"question\": \"Who?\", \"context\": \"Marie Curie was born in Warsaw.\"}"));
             }
         }
         assertThat(answers.getFirst()).contains("\"answer\":");
         assertThat(answers).containsOnly(answers.getFirst());
-    }
-
-    private static String answer(TestServer server, String body) throws Exception {
-        var response = server.invoke(body, "Content-Type", "application/json");
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return response.body();
     }
 }

@@ -2,7 +2,6 @@ package dev.berth.handler.tensor;
 
 import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -67,30 +66,26 @@ class TableServingTest {
                 "application/json | [{\"city\": [\"Paris\"], \"age\": [34], \"income\": [51000], \"visits\": [3]}, [null, 18000, null, 12]]"
             })
     void theColumnsOfARowAreInputs(String type, String body) throws Exception {
-        assertThat(answer(pipeline, type, body.replace('~', '\n'))).isEqualTo("[%s,%s]".formatted(STAYS, LEAVES));
+        assertThat(pipeline.answer(type, body.replace('~', '\n'))).isEqualTo("[%s,%s]".formatted(STAYS, LEAVES));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{'instances': [[34, 51000, 'Paris', 3]]} | {'predictions':[STAYS]}",
+                "{'inputs': {'age': [34], 'income': [51000], 'city': ['Paris'], 'visits': [3]}} | {'outputs':{'label':['stays'],'probabilities':[[0.0010913014,0.9989087]]}}",
+                "{'dataframe_split': {'columns': ['visits', 'city', 'age', 'income'], 'data': [[3, 'Paris', 34, 51000]]}} | {'predictions':[STAYS]}",
+                "{'dataframe_records': [{'visits': 3, 'city': 'Paris', 'age': 34, 'income': 51000}]} | {'predictions':[STAYS]}"
+            },
+            quoteCharacter = '`')
+    void theAnswerHasTheFormOfTheRequest(String body, String answer) throws Exception {
+        assertThat(pipeline.answer(body.replace('\'', '"')))
+                .isEqualTo(answer.replace('\'', '"').replace("STAYS", STAYS));
     }
 
     @Test
-    void theAnswerHasTheFormOfTheRequest() throws Exception {
-        assertThat(answer(pipeline, "application/json", "{\"instances\": [[34, 51000, \"Paris\", 3]]}"))
-                .isEqualTo("{\"predictions\":[%s]}".formatted(STAYS));
-        assertThat(answer(
-                        pipeline,
-                        "application/json",
-                        "{\"inputs\": {\"age\": [34], \"income\": [51000], \"city\": [\"Paris\"], \"visits\": [3]}}"))
-                .isEqualTo("{\"outputs\":{\"label\":[\"stays\"],\"probabilities\":[[0.0010913014,0.9989087]]}}");
-        assertThat(
-                        answer(
-                                pipeline,
-                                "application/json",
-                                "{\"dataframe_split\": {\"columns\": [\"visits\", \"city\", \"age\", \"income\"], \"data\": [[3, \"Paris\", 34, 51000]]}}"))
-                .isEqualTo("{\"predictions\":[%s]}".formatted(STAYS));
-        assertThat(
-                        answer(
-                                pipeline,
-                                "application/json",
-                                "{\"dataframe_records\": [{\"visits\": 3, \"city\": \"Paris\", \"age\": 34, \"income\": 51000}]}"))
-                .isEqualTo("{\"predictions\":[%s]}".formatted(STAYS));
+    void anAnswerOfCsvHasAColumnForEachNumber() throws Exception {
         assertThat(pipeline.invoke("34,51000,Paris,3\n,18000,,12\n", "Content-Type", "text/csv", "Accept", "text/csv")
                         .body())
                 .isEqualTo("stays,0.0010913014,0.9989087\nleaves,0.87396026,0.12603977");
@@ -127,7 +122,7 @@ class TableServingTest {
     @Test
     void aBadRowMayBeKeptInItsPlace() throws Exception {
         try (var server = TestServer.artifact(Path.of("examples/scikit-learn")).start("BERTH_BAD_RECORDS=keep")) {
-            assertThat(answer(server, "text/csv", "x\n34,51000,Paris,3"))
+            assertThat(server.answer("text/csv", "x\n34,51000,Paris,3"))
                     .startsWith("[{\"error\":\"row 1: found 1 column")
                     .endsWith(STAYS + "]");
         }
@@ -172,14 +167,14 @@ class TableServingTest {
         {"format": 1, "files": [{"path": "model.onnx"}], "outputs": ["probabilities"],
          "inputs": [{"name": "input", "columns": ["a", "b", "c", "d"]}]}""";
         try (var server = serve("xgboost", json)) {
-            var expected = answer(server, "text/csv", "1,2,,4");
+            var expected = server.answer("text/csv", "1,2,,4");
             assertThat(expected).startsWith("[[0.").endsWith("]]");
             for (var csv : List.of("d,a,b,c\n4,1,2,", "a,b,c,d\n1,2,NaN,4", "a,b,c,d\n1,2,nan,4")) {
-                assertThat(answer(server, "text/csv", csv)).isEqualTo(expected);
+                assertThat(server.answer("text/csv", csv)).isEqualTo(expected);
             }
             for (var line : List.of(
                     "{\"d\": 4, \"b\": 2, \"c\": null, \"a\": 1}", "[1, 2, null, 4]", "{\"input\": [1, 2, null, 4]}")) {
-                assertThat(answer(server, "application/jsonlines", line)).isEqualTo(expected);
+                assertThat(server.answer("application/jsonlines", line)).isEqualTo(expected);
             }
             assertThat(server.invoke("{\"a\": 1, \"id\": 7}").body())
                     .contains("body: missing [b, c, d], unknown [id], expected [a, b, c, d]");
@@ -194,9 +189,9 @@ class TableServingTest {
     @Test
     void libsvmHasTheNumbersOfCsv() throws Exception {
         try (var server = serve("xgboost", null)) {
-            assertThat(answer(server, "text/libsvm", "1 0:1e0 1:NAN 2:-inf 3:+Infinity"))
-                    .isEqualTo(answer(server, "text/csv", "1,,-INF,inf"))
-                    .isNotEqualTo(answer(server, "text/csv", "1,,,"));
+            assertThat(server.answer("text/libsvm", "1 0:1e0 1:NAN 2:-inf 3:+Infinity"))
+                    .isEqualTo(server.answer("text/csv", "1,,-INF,inf"))
+                    .isNotEqualTo(server.answer("text/csv", "1,,,"));
         }
     }
 
@@ -228,23 +223,24 @@ class TableServingTest {
                     415,
                     "the model does not say how many columns it has");
             assertStatus(server.invoke("[1]", "Accept", "text/libsvm"), 406);
-            assertThat(answer(server, "text/csv", "1,\n2,3")).isEqualTo("[[1.0,null],[2.0,3.0]]");
+            assertThat(server.answer("text/csv", "1,\n2,3")).isEqualTo("[[1.0,null],[2.0,3.0]]");
         }
     }
 
-    @Test
-    void columnsThatContradictTheModelAreRefusedAtStart() throws Exception {
-        for (var problem : List.of(
-                "[{\"name\": \"input\", \"columns\": [\"a\", \"b\"]}]|model.json: inputs[0].columns: found 2, expected 4, as many as the model takes",
-                "[{\"name\": \"input\", \"columns\": [\"a\", \"b\", \"a\", \"c\"]}]|model.json: inputs: found columns [a, b, a, c], expected each once",
-                "[{\"name\": \"input\", \"columns\": 7}]|model.json: inputs[0].columns: found 7, expected a list of names")) {
-            var parts = problem.split("\\|");
-            var json = "{\"format\": 1, \"files\": [{\"path\": \"model.onnx\"}], \"inputs\": %s}".formatted(parts[0]);
-            prepare("xgboost", json);
-            try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-                assertThatThrownBy(() -> server.server().awaitReady()).hasMessageContaining(parts[1]);
-            }
-        }
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "['a', 'b'] | model.json: inputs[0].columns: found 2, expected 4, as many as the model takes",
+                "['a', 'b', 'a', 'c'] | model.json: inputs: found columns [a, b, a, c], expected each once",
+                "7 | model.json: inputs[0].columns: found 7, expected a list of names"
+            },
+            quoteCharacter = '`')
+    void columnsThatContradictTheModelAreRefusedAtStart(String columns, String problem) throws Exception {
+        var json = "{'format': 1, 'files': [{'path': 'model.onnx'}], 'inputs': [{'name': 'input', 'columns': " + columns
+                + "}]}";
+        prepare("xgboost", json.replace('\'', '"'));
+        TestServer.artifact(artifact).assertDoesNotStart(problem);
     }
 
     /// The boxes of a picture, as an export with NMS inside returns them: as many as there are.
@@ -261,9 +257,9 @@ class TableServingTest {
         try (var server = TestServer.artifact(artifact).start()) {
             var two = "{\"boxes\": [[0,0,1,1],[0,0,1,0.9],[5,5,6,6]], \"scores\": [[0.9,0.8,0.7]]}";
             var none = "{\"boxes\": [[0,0,1,1]], \"scores\": [[0.1]]}";
-            assertThat(answer(server, "application/json", "{\"instances\": [%s, %s]}".formatted(two, none)))
+            assertThat(server.answer("{\"instances\": [%s, %s]}".formatted(two, none)))
                     .isEqualTo("{\"predictions\":[[[0,0,0],[0,0,2]],[]]}");
-            assertThat(answer(server, "application/json", two)).isEqualTo("[[0,0,0],[0,0,2]]");
+            assertThat(server.answer(two)).isEqualTo("[[0,0,0],[0,0,2]]");
         }
     }
 
@@ -274,7 +270,7 @@ class TableServingTest {
                 in samples FLOAT n length; ReduceL2 samples -> loud axes=[1]; Neg loud -> quiet;
                 Concat quiet loud -> both axis=1; Softmax both -> scores; out scores FLOAT n 2""").write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(answer(server, "application/json", "{\"instances\": [[0, 0, 0], [300, 400]]}"))
+            assertThat(server.answer("{\"instances\": [[0, 0, 0], [300, 400]]}"))
                     .isEqualTo("{\"predictions\":[[0.5,0.5],[0.0,1.0]]}");
         }
     }
@@ -317,11 +313,5 @@ class TableServingTest {
                                     .toArray(),
                             within(2e-6));
         }
-    }
-
-    private static String answer(TestServer server, String type, String body) throws Exception {
-        var response = server.invoke(body, "Content-Type", type);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return response.body();
     }
 }
