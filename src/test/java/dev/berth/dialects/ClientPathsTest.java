@@ -1,5 +1,6 @@
 package dev.berth.dialects;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -76,7 +77,7 @@ class ClientPathsTest {
 
     private static JsonNode ask(String server, String path, String body) throws Exception {
         var response = post(server, path, body);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        assertStatus(response, 200);
         assertThat(response.headers().firstValue("Content-Type")).contains("application/json");
         return JSON.readTree(response.body());
     }
@@ -341,7 +342,7 @@ class ClientPathsTest {
     void whatIsWrongIsNamedAsEachClientReadsIt(String server, String path, String body, int status, String message)
             throws Exception {
         var response = post(server, path, body);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+        assertStatus(response, status);
         var found = JSON.readTree(response.body());
         assertThat(found.path(path.startsWith("/v") ? "message" : "error").textValue())
                 .isEqualTo(message);
@@ -386,9 +387,7 @@ class ClientPathsTest {
                         .as(path.getKey())
                         .isEqualTo(path.getValue());
             }
-            assertThat(server.invoke("{\"inputs\": \"a\"}", "Content-Type", "application/json")
-                            .body())
-                    .startsWith("{\"vectors\":");
+            assertThat(server.answer("{\"inputs\": \"a\"}")).startsWith("{\"vectors\":");
         }
     }
 

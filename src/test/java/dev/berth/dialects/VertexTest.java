@@ -51,7 +51,7 @@ class VertexTest {
 
     private static JsonNode predictions(TestServer server, String body) throws Exception {
         var response = server.post(PREDICT, body);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        assertStatus(response, 200);
         assertThat(response.headers().firstValue("Content-Type")).contains("application/json");
         var answer = JSON.readTree(response.body());
         assertThat(answer).hasSize(1);
@@ -72,8 +72,7 @@ class VertexTest {
 
     @Test
     void questionsAreInstancesAndTheirAnswersPredictions() throws Exception {
-        var own = JSON.readTree(server.invoke("[%s]".formatted(QUESTION), "Content-Type", "application/json")
-                .body());
+        var own = JSON.readTree(server.answer("[%s]".formatted(QUESTION)));
         assertThat(predictions(server, "{\"instances\": [%1$s, %1$s]}".formatted(QUESTION)))
                 .containsExactly(own.path(0), own.path(0));
         // Also in several lines, and with null for parameters.
@@ -87,7 +86,7 @@ class VertexTest {
             assertThat(one.get("/v1/models/qa").body()).contains("\"name\":\"qa\",\"ready\":true");
             var body = "{\"instances\": [%s]}".formatted(QUESTION);
             var response = one.post("/v1/models/qa:predict", body);
-            assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+            assertStatus(response, 200);
             assertThat(JSON.readTree(response.body()).path("predictions")).isEqualTo(predictions(server, body));
             var other = one.post("/v1/models/other:predict", body);
             assertThat(other.statusCode()).isEqualTo(404);

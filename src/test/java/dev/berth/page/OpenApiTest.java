@@ -1,5 +1,6 @@
 package dev.berth.page;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -241,7 +242,7 @@ class OpenApiTest {
                 .header("Content-Type", "application/json")
                 .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
                 .build());
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+        assertStatus(answer, status);
         var document = document(questions);
         var declared = document.path("paths")
                 .path(path)

@@ -171,6 +171,10 @@ public final class TestServer implements AutoCloseable {
         return send(request(body, headers));
     }
 
+    public HttpResponse<byte[]> invoke(byte[] body, String... headers) throws IOException, InterruptedException {
+        return send(request(BodyPublishers.ofByteArray(body), headers), BodyHandlers.ofByteArray());
+    }
+
     public CompletableFuture<HttpResponse<String>> invokeAsync(String body, String... headers) {
         return sendAsync(request(BodyPublishers.ofString(body), headers));
     }

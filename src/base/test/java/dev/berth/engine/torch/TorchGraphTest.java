@@ -16,6 +16,7 @@ import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.NativeHeap;
+import dev.berth.testing.Tensors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,7 +62,7 @@ class TorchGraphTest {
 
     /// What libtorch says of a failure is a traceback of many lines. The model goes on.
     ///
-    /// @param inputs each as a type, a shape and its numbers
+    /// @param inputs as [Tensors] reads them
     /// @param type of exceptions, without that word
     @ParameterizedTest
     @Tag("ERR-04")
@@ -92,10 +93,9 @@ class TorchGraphTest {
                 "unfit.pt | FLOAT32 1 8 | Engine | the model returned uint64 beyond the range of int64, expected "
             })
     void whatAForwardFailsOfIsToldApartInOneLine(String file, String inputs, String type, String message) {
-        var tensors = Stream.of(inputs.split("; ")).map(TorchGraphTest::tensor).toList();
         try (var model = load(file)) {
             for (int i = 0; i < 2; i++) {
-                assertThatThrownBy(() -> model.forward(tensors))
+                assertThatThrownBy(() -> model.forward(Tensors.of(inputs)))
                         .satisfies(e -> assertThat(e.getClass().getSimpleName()).isEqualTo(type + "Exception"))
                         .message()
                         .contains(message)
@@ -103,13 +103,6 @@ class TorchGraphTest {
                         .doesNotContain("\n", "Traceback");
             }
         }
-    }
-
-    private static Tensor tensor(String words) {
-        var parts = words.split(" ");
-        var numbers = Stream.of(parts).skip(2).mapToDouble(Double::parseDouble).toArray();
-        var shape = Stream.of(parts[1].split("x")).mapToInt(Integer::parseInt).toArray();
-        return Tensor.of(numbers, shape).as(ElementType.valueOf(parts[0]));
     }
 
     @ParameterizedTest

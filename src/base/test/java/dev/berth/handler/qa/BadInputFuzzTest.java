@@ -33,7 +33,7 @@ class BadInputFuzzTest {
     @BeforeContainer
     static void start() throws Exception {
         server = TestServer.sample().start();
-        neighbour = server.invoke(NEIGHBOUR, "Content-Type", "application/json").body();
+        neighbour = server.answer(NEIGHBOUR);
     }
 
     @AfterContainer

@@ -135,7 +135,7 @@ class QuestionAnsweringTest {
             })
     void csvIsReadWithAndWithoutAHeader(String body) throws Exception {
         var response = ask("text/csv", "text/csv", body.replace("\\n", "\n") + "\n");
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        assertStatus(response, 200);
         assertThat(response.body()).matches("Scotland,0\\.\\d+(E-\\d+)?,30,38");
     }
 
@@ -228,7 +228,7 @@ class QuestionAnsweringTest {
     @Tag("BAT-16")
     void aBadRequestIsToldWhatIsWrong(String contentType, String body, String message) throws Exception {
         var response = ask(contentType, "application/json", body.replace("\\n", "\n"));
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+        assertStatus(response, 400);
         assertThat(response.body())
                 .startsWith("{\"message\":")
                 .contains(message)
@@ -260,7 +260,7 @@ class QuestionAnsweringTest {
     }
 
     private static JsonNode json(HttpResponse<String> response) throws Exception {
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        assertStatus(response, 200);
         return JSON.readTree(response.body());
     }
 

@@ -11,10 +11,6 @@ import dev.berth.testing.OnnxModel;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -297,13 +293,8 @@ class IndependentRowsTest {
     }
 
     private static Tensor npy(TestServer server, Tensor tensor) throws Exception {
-        HttpResponse<byte[]> response = server.send(
-                HttpRequest.newBuilder(server.uri("/invocations"))
-                        .POST(BodyPublishers.ofByteArray(Npy.write(tensor)))
-                        .header("Content-Type", "application/x-npy")
-                        .header("Accept", "application/x-npy")
-                        .build(),
-                BodyHandlers.ofByteArray());
-        return Npy.read(response.body());
+        var type = "application/x-npy";
+        return Npy.read(server.invoke(Npy.write(tensor), "Content-Type", type, "Accept", type)
+                .body());
     }
 }

@@ -296,7 +296,7 @@ class TableServingTest {
 
     private static void assertAnswers(TestServer server, String type, String body, JsonNode cases) throws Exception {
         var response = server.invoke(body, "Content-Type", type, "Accept", "text/csv");
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        assertStatus(response, 200);
         var rows = response.body().lines().map(row -> row.split(",")).toList();
         assertThat(rows).hasSize(cases.size());
         for (int i = 0; i < rows.size(); i++) {

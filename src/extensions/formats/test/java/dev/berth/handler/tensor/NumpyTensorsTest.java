@@ -1,6 +1,7 @@
 package dev.berth.handler.tensor;
 
 import static dev.berth.testing.TestArtifact.TWO_INPUTS;
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.content.Npy;
@@ -9,10 +10,7 @@ import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -166,8 +164,7 @@ class NumpyTensorsTest {
     @Tag("INV-05")
     void severalOutputsAreNoSingleArray() throws Exception {
         var response = twoInputs.invoke("{\"left\": 1, \"right\": 2}", "Accept", "application/x-npy");
-        assertThat(response.statusCode()).isEqualTo(406);
-        assertThat(response.body()).contains("application/x-npz");
+        assertStatus(response, 406, "application/x-npz");
         assertThat(doubled.invoke("[[1], [1, 2]]", "Accept", "application/x-npy")
                         .body())
                 .contains("the predictions have different shapes");
@@ -176,8 +173,7 @@ class NumpyTensorsTest {
     @Test
     void whatIsNoArrayIsNamed() throws Exception {
         var response = doubled.invoke("no array", "Content-Type", "application/x-npy");
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-        assertThat(response.body()).contains("offset 0");
+        assertStatus(response, 400, "offset 0");
     }
 
     private static TestServer started(String name, String file, String modelJson) throws Exception {
@@ -205,12 +201,6 @@ class NumpyTensorsTest {
 
     private static HttpResponse<byte[]> send(TestServer server, byte[] body, String type, String accept)
             throws Exception {
-        return server.send(
-                HttpRequest.newBuilder(server.uri("/invocations"))
-                        .POST(BodyPublishers.ofByteArray(body))
-                        .header("Content-Type", type)
-                        .header("Accept", accept)
-                        .build(),
-                BodyHandlers.ofByteArray());
+        return server.invoke(body, "Content-Type", type, "Accept", accept);
     }
 }

@@ -44,7 +44,7 @@ class TextFormsTest {
 
     private static String json(String artifact, String body) throws Exception {
         var response = ask(artifact, "application/json", "application/json", body);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        assertStatus(response, 200);
         return response.body();
     }
 
@@ -157,7 +157,7 @@ class TextFormsTest {
     void whatIsWrongIsNamed(String artifact, String body, String message) throws Exception {
         var json = body.replace('\'', '"').replace("LONG", "the lamp ".repeat(40));
         var response = ask(artifact, "application/json", "application/json", json);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+        assertStatus(response, 400);
         assertThat(JSON.readTree(response.body()).path("message").asText()).isEqualTo(message.replace('\'', '"'));
     }
 
