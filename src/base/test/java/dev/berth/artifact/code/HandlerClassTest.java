@@ -61,6 +61,10 @@ class HandlerClassTest {
                         member("static { if (true) throw new IllegalStateException(\"no\"); }"),
                         "it can't be loaded at Inference.java:1: java.lang.IllegalStateException: no"),
                 arguments(
+                        member("static { System.exit(0); }"),
+                        "it can't be loaded at Inference.java:1: dev.berth.artifact.code.ExitRefused: it called exit(0), which would have "
+                                + "ended the server"),
+                arguments(
                         member("static { deeper(); } static void deeper() { deeper(); }"),
                         "it can't be loaded at Inference.java:1: java.lang.StackOverflowError"));
     }

@@ -2,6 +2,7 @@ package dev.berth.artifact.code;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.berth.hooks.HookException;
 import dev.berth.testing.CodeArtifact;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -83,6 +84,14 @@ class ThrownByHookTest {
         var cut = ThrownByHook.ask(many);
         assertThat(cut.getMessage()).hasSize(10_000).endsWith("x…");
         assertThat(cut.getSuppressed()).hasSizeLessThan(20);
+    }
+
+    @Test
+    void whatIsForTheCallerKeepsItsType() throws Exception {
+        for (var type : HookException.class.getPermittedSubclasses()) {
+            var wordy = (Throwable) type.getConstructor(String.class).newInstance("x".repeat(20_000));
+            assertThat(ThrownByHook.ask(wordy)).isInstanceOf(type).message().hasSize(10_000);
+        }
     }
 
     @Test
