@@ -41,6 +41,10 @@ public final class GrpcClient implements AutoCloseable {
 
     private final ManagedChannel channel;
 
+    public GrpcClient(TestServer server) {
+        this(server.server().otherPorts().get("HTTP/2"));
+    }
+
     public GrpcClient(int port) {
         this(OkHttpChannelBuilder.forAddress("127.0.0.1", port).usePlaintext());
     }

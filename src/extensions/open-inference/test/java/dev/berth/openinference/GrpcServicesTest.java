@@ -45,8 +45,8 @@ class GrpcServicesTest {
 
     @BeforeAll
     static void start() throws Exception {
-        server = TestServer.with(new TextHandler()).set("BERTH_GRPC_PORT", "0").start();
-        client = new GrpcClient(server.server().otherPorts().get("HTTP/2"));
+        server = TestServer.with(new TextHandler()).start("BERTH_GRPC_PORT=0");
+        client = new GrpcClient(server);
     }
 
     @AfterAll
@@ -93,8 +93,8 @@ class GrpcServicesTest {
                 return this;
             }
         };
-        try (var starting = TestServer.with(handler).set("BERTH_GRPC_PORT", "0").startWithoutWaiting();
-                var asking = new GrpcClient(starting.server().otherPorts().get("HTTP/2"))) {
+        try (var starting = TestServer.with(handler).startWithoutWaiting("BERTH_GRPC_PORT=0");
+                var asking = new GrpcClient(starting)) {
             loading.awaitArrival();
             assertThat(check(asking, "")).isEqualTo(ServingStatus.NOT_SERVING);
             assertThat(check(asking, "model")).isEqualTo(ServingStatus.NOT_SERVING);
@@ -122,7 +122,7 @@ class GrpcServicesTest {
     void whoOnlyWatchesMakesWayForNewConnections() throws Exception {
         var sockets = new ArrayList<Socket>();
         try (var full = TestServer.with(new TextHandler()).start("BERTH_GRPC_PORT=0", "BERTH_MAX_CONNECTIONS=6");
-                var asking = new GrpcClient(full.server().otherPorts().get("HTTP/2"))) {
+                var asking = new GrpcClient(full)) {
             var watch = ClientCalls.blockingV2ServerStreamingCall(
                     asking.channel(), health(MethodType.SERVER_STREAMING, "Watch"), CallOptions.DEFAULT, of(""));
             assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.SERVING);

@@ -49,10 +49,9 @@ class GrpcTest {
 
     @BeforeAll
     static void start() throws Exception {
-        var artifact = Files.createDirectory(directory.resolve("doubled"));
-        Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), artifact.resolve("model.pt"));
-        doubled = TestServer.artifact(artifact).set("BERTH_GRPC_PORT", "0").start();
-        client = new GrpcClient(doubled.server().otherPorts().get("HTTP/2"));
+        doubled = TestServer.artifact(TestArtifact.tensors(directory, "doubled", "doubled.pt", null))
+                .start("BERTH_GRPC_PORT=0");
+        client = new GrpcClient(doubled);
     }
 
     @AfterAll
@@ -147,8 +146,8 @@ class GrpcTest {
 
     @Test
     void textsAreColumnsOfRecords() throws Exception {
-        try (var server = TestServer.sample().set("BERTH_GRPC_PORT", "0").start();
-                var asking = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
+        try (var server = TestServer.sample().start("BERTH_GRPC_PORT=0");
+                var asking = new GrpcClient(server)) {
             var response = asking.call("ModelInfer", """
           inputs { name: 'question' datatype: 'BYTES' shape: 1 contents { bytes_contents: 'Where is it?' } }
           inputs { name: 'context' datatype: 'BYTES' shape: 1 contents { bytes_contents: 'It is in the house.' } }
@@ -207,31 +206,26 @@ class GrpcTest {
         }
     }
 
+    /// A text that is longer than its message; a field 7 of 20,000 bytes before the name of a model; a text
+    /// that is not UTF-8.
+    @ParameterizedTest
+    @CsvSource({
+        "ModelInfer, 2a09, 0, message: not a ModelInferRequest: ",
+        "ModelInfer, 0a09, 0, message: found no model_name",
+        "ModelInfer, 3aa09c01, 20000, 'raw_input_contents: found 1, expected 0'",
+        "ModelReady, 0a01ff, 0, message: not a ModelReadyRequest: ",
+        "ModelStatistics, 0a09, 0, message: not a ModelStatisticsRequest: ",
+        "RepositoryIndex, 0a09, 0, message: not a RepositoryIndexRequest: ",
+        "RepositoryModelLoad, 0a09, 0, message: not a RepositoryModelLoadRequest: ",
+        "grpc.health.v1.Health/Check, 0a01ff, 0, message: not a HealthCheckRequest: "
+    })
+    void messagesThatAreBrokenAreBadRequests(String method, String bytes, int zeros, String message) {
+        var request = HexFormat.of().parseHex(bytes + "00".repeat(zeros));
+        assertFails(() -> client.call(method, request), Code.INVALID_ARGUMENT, message);
+    }
+
     @Test
-    void messagesThatAreBrokenAreBadRequests() {
-        // A field 7 of 20,000 bytes before model_name; a string that is longer than the message; a text
-        // that is not UTF-8.
-        var late = new byte[20_004];
-        late[0] = 0x3a;
-        late[1] = (byte) 0xa0;
-        late[2] = (byte) 0x9c;
-        late[3] = 1;
-        assertFails(
-                () -> client.call("ModelInfer", new byte[] {0x2a, 9}),
-                Code.INVALID_ARGUMENT,
-                "message: not a ModelInferRequest: ");
-        assertFails(
-                () -> client.call("ModelInfer", new byte[] {0x0a, 9}),
-                Code.INVALID_ARGUMENT,
-                "message: found no model_name");
-        assertFails(
-                () -> client.call("ModelInfer", late),
-                Code.INVALID_ARGUMENT,
-                "raw_input_contents: found 1, expected 0");
-        assertFails(
-                () -> client.call("ModelReady", new byte[] {0x0a, 1, -1}),
-                Code.INVALID_ARGUMENT,
-                "message: not a ModelReadyRequest: ");
+    void anotherMethodIsUnimplemented() {
         assertFails(() -> client.call("Nope", new byte[0]), Code.UNIMPLEMENTED, "no such method");
     }
 
@@ -292,10 +286,8 @@ class GrpcTest {
 
     @Test
     void aStreamEndsWhenTheServerStops() throws Exception {
-        try (var stopping = TestServer.artifact(directory.resolve("doubled"))
-                        .set("BERTH_GRPC_PORT", "0")
-                        .start();
-                var asking = new GrpcClient(stopping.server().otherPorts().get("HTTP/2"))) {
+        try (var stopping = TestServer.artifact(directory.resolve("doubled")).start("BERTH_GRPC_PORT=0");
+                var asking = new GrpcClient(stopping)) {
             var call = asking.open("ModelStreamInfer", "ModelInferRequest", CallOptions.DEFAULT);
             call.write(GrpcClient.message("ModelInferRequest", "model_name: 'x'"));
             assertThat(text(call.read())).startsWith("error_message");
@@ -345,19 +337,11 @@ class GrpcTest {
         var request = "inputs { name: 'content' datatype: 'BYTES' shape: 1 contents { bytes_contents: '\"a\"' } }";
         try (var log = new CapturedLog();
                 var server = TestServer.with(new GatedHandler(gate))
-                        .set("BERTH_GRPC_PORT", "0")
-                        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                        .set("BERTH_QUEUE_CAPACITY", "1")
-                        .start();
-                var asking = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
+                        .start("BERTH_GRPC_PORT=0", "SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_QUEUE_CAPACITY=1");
+                var asking = new GrpcClient(server)) {
             var running = asking.callAsync("ModelInfer", request);
             gate.awaitArrival();
-            var late = GrpcClient.message("ModelInferRequest", request);
-            assertFails(
-                    () -> asking.call(
-                            "ModelInfer", late, CallOptions.DEFAULT.withDeadlineAfter(200, TimeUnit.MILLISECONDS)),
-                    Code.DEADLINE_EXCEEDED,
-                    "");
+            assertIsGivenUp(asking, "ModelInfer", request);
             server.awaitQueued(0);
             var waiting = asking.callAsync("ModelInfer", request);
             server.awaitQueued(1);
@@ -395,24 +379,27 @@ class GrpcTest {
             }
         };
         try (var log = new CapturedLog();
-                var server =
-                        TestServer.with(handler).set("BERTH_GRPC_PORT", "0").start();
-                var asking = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
-            var soon = CallOptions.DEFAULT.withDeadlineAfter(200, TimeUnit.MILLISECONDS);
-            var request = GrpcClient.message("ModelMetadataRequest", "");
-            assertFails(() -> asking.call("ModelMetadata", request, soon), Code.DEADLINE_EXCEEDED, "");
+                var server = TestServer.with(handler).start("BERTH_GRPC_PORT=0");
+                var asking = new GrpcClient(server)) {
+            assertIsGivenUp(asking, "ModelMetadata", "");
             await().untilAsserted(() -> assertThat(log.text()).contains("ModelMetadata 504"));
             gate.open();
         }
+    }
+
+    /// What nobody answers ends when its client wants it to.
+    private static void assertIsGivenUp(GrpcClient asking, String method, String request) {
+        var message = GrpcClient.message(method + "Request", request);
+        var soon = CallOptions.DEFAULT.withDeadlineAfter(200, TimeUnit.MILLISECONDS);
+        assertFails(() -> asking.call(method, message, soon), Code.DEADLINE_EXCEEDED, "");
     }
 
     @Test
     void aModelThatIsNotThereIsUnavailable() throws Exception {
         var broken = Files.createDirectory(directory.resolve("broken"));
         Files.writeString(broken.resolve("model.json"), "{}");
-        try (var server =
-                        TestServer.artifact(broken).set("BERTH_GRPC_PORT", "0").startWithoutWaiting();
-                var asking = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
+        try (var server = TestServer.artifact(broken).startWithoutWaiting("BERTH_GRPC_PORT=0");
+                var asking = new GrpcClient(server)) {
             var problem = "the model could not be loaded";
             await().untilAsserted(() -> Infer.assertError(server.get("/v2/health/ready"), 503, problem));
             Infer.assertError(server.get("/v2/models/model/ready"), 503, problem);
@@ -428,13 +415,9 @@ class GrpcTest {
     @Test
     void oneOfManyModelsIsAskedByItsName() throws Exception {
         var root = Files.createDirectory(directory.resolve("many"));
-        Files.createDirectory(root.resolve("twice"));
-        Files.copy(
-                TestArtifact.TORCHSCRIPT.resolve("doubled.pt"),
-                root.resolve("twice").resolve("model.pt"));
-        try (var server =
-                        TestServer.ofDirectory(root).set("BERTH_GRPC_PORT", "0").start();
-                var asking = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
+        TestArtifact.tensors(root, "twice", "doubled.pt", null);
+        try (var server = TestServer.ofDirectory(root).start("BERTH_GRPC_PORT=0");
+                var asking = new GrpcClient(server)) {
             assertThat(
                             text(
                                     asking.call(

@@ -120,7 +120,7 @@ class Http2ConnectionsTest {
             blocked.passWhateverInterrupts();
             return List.of("" + request.body().readAllBytes().length);
         });
-        try (var server = TestServer.with(handler).set("BERTH_GRPC_PORT", "0").start();
+        try (var server = TestServer.with(handler).start("BERTH_GRPC_PORT=0");
                 var http2 = new RawConnection(server.server().otherPorts().get("HTTP/2"))) {
             http2.send(HTTP2).send(frame(SETTINGS, 0, 0)).send(frame(HEADERS, END_HEADERS, 1, CALL));
             var sent = new AtomicInteger();
@@ -157,8 +157,7 @@ class Http2ConnectionsTest {
     void windowsWithoutEndKeepNobodyElseOut() throws Exception {
         var head = HTTP2 + text(frame(SETTINGS, 0, 0));
         var window = text(frame(WINDOW_UPDATE, 0, 0, (byte) 0, (byte) 0, (byte) 0, (byte) 1));
-        try (var server =
-                TestServer.with(new TextHandler()).set("BERTH_GRPC_PORT", "0").start()) {
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_GRPC_PORT=0")) {
             // Jetty has 16 threads of its own.
             int count = 4 * Runtime.getRuntime().availableProcessors() + 17;
             EndlessConnections.assertKeepNobodyOut(

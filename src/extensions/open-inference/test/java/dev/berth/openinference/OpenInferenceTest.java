@@ -119,10 +119,8 @@ class OpenInferenceTest {
     void aSampleSaysTypesAndShapesBeforeAnybodyAsks() throws Exception {
         var artifact = artifact("sampled", "two-columns.pt", null);
         Files.writeString(artifact.resolve("sample.json"), "[[70, 3]]");
-        try (var server = TestServer.artifact(artifact)
-                        .set("BERTH_GRPC_PORT", "0")
-                        .start();
-                var client = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
+        try (var server = TestServer.artifact(artifact).start("BERTH_GRPC_PORT=0");
+                var client = new GrpcClient(server)) {
             var metadata = json(server.get("/v2/models/model"));
             assertThat(metadata).isEqualTo(tree("""
           {"name": "model", "versions": ["1"], "platform": "berth",

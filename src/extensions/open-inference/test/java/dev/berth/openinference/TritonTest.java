@@ -41,22 +41,20 @@ class TritonTest {
 
     @BeforeAll
     static void start() throws Exception {
-        var single = artifact(directory.resolve("one"));
+        var single = artifact(directory, "one");
         Files.writeString(single.resolve("sample.json"), "[[70, 3]]");
-        one = TestServer.artifact(single).set("BERTH_GRPC_PORT", "0").start();
+        one = TestServer.artifact(single).start("BERTH_GRPC_PORT=0");
         var models = Files.createDirectory(directory.resolve("models"));
-        artifact(models.resolve("a"));
-        artifact(models.resolve("b"));
+        artifact(models, "a");
+        artifact(models, "b");
         Files.writeString(Files.createDirectory(models.resolve("c")).resolve("model.json"), "{}");
-        many = TestServer.ofDirectory(models).set("BERTH_GRPC_PORT", "0").start();
-        ofOne = new GrpcClient(one.server().otherPorts().get("HTTP/2"));
-        ofMany = new GrpcClient(many.server().otherPorts().get("HTTP/2"));
+        many = TestServer.ofDirectory(models).start("BERTH_GRPC_PORT=0");
+        ofOne = new GrpcClient(one);
+        ofMany = new GrpcClient(many);
     }
 
-    private static Path artifact(Path at) throws Exception {
-        Files.createDirectory(at);
-        Files.copy(TestArtifact.TORCHSCRIPT.resolve("two-columns.pt"), at.resolve("model.pt"));
-        return at;
+    private static Path artifact(Path parent, String name) throws Exception {
+        return TestArtifact.tensors(parent, name, "two-columns.pt", null);
     }
 
     @AfterAll
@@ -226,9 +224,7 @@ class TritonTest {
 
     @Test
     void aModelMayBeCalledAsThePathOfStatistics() throws Exception {
-        try (var server = TestServer.artifact(directory.resolve("one"))
-                .set("BERTH_MODEL_NAME", "stats")
-                .start()) {
+        try (var server = TestServer.artifact(directory.resolve("one")).start("BERTH_MODEL_NAME=stats")) {
             assertThat(json(server.get("/v2/models/stats")).at("/inputs/0/name").asText())
                     .isEqualTo("values");
             assertThat(json(server.get("/v2/models/stats/stats")).path("model_stats"))
