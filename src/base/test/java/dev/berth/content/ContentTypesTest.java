@@ -1,13 +1,16 @@
 package dev.berth.content;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentType.OfTensors;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
+import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.Tensor;
+import dev.berth.hooks.UnsupportedMediaTypeException;
 import dev.berth.json.JsonText;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -33,6 +36,18 @@ class ContentTypesTest {
                 .contains("json", "jsonl", "csv", "txt", "png", "jpg", "jpeg", "gif", "bmp", "webp");
         assertThat(ContentTypes.all())
                 .allSatisfy(type -> assertThat(type.mediaTypes()).isNotEmpty());
+    }
+
+    @Test
+    void whatCanNotBeReadOrWrittenNamesWhatCan() {
+        var picture = request("image/png; x=y");
+        assertThatThrownBy(() -> ContentTypes.reading(picture, OfDocuments.class))
+                .isInstanceOf(UnsupportedMediaTypeException.class)
+                .hasMessage("Content-Type: found image/png, expected one of [application/json,"
+                        + " application/jsonlines, application/jsonl, application/x-ndjson, text/csv]");
+        assertThatThrownBy(() -> ContentTypes.writing(picture, OfTensors.class))
+                .isInstanceOf(NotAcceptableException.class)
+                .hasMessageMatching("Accept: found image/png.*, expected one of \\[application/json,.* text/csv.*");
     }
 
     /// Through each type that does both.
