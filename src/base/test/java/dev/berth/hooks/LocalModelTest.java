@@ -171,7 +171,7 @@ class LocalModelTest {
 
     @Test
     void partsOfAStreamComeOneByOne() throws Exception {
-        try (var model = LocalModel.load(new SpellingHandler(), ANYWHERE)) {
+        try (var model = LocalModel.load(speller, ANYWHERE)) {
             var body = "abc\nde".getBytes(StandardCharsets.UTF_8);
             assertThat(model.stream(MediaType.TEXT, body, MediaType.EVENT_STREAM))
                     .extracting(part -> new String(part, StandardCharsets.UTF_8))

@@ -8,43 +8,24 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.zip.CRC32;
 import java.util.zip.DeflaterOutputStream;
 
 /// Files of few bytes that are much work to decode.
 final class HostileImages {
 
+    /// A JPEG's table of codes that can't be.
+    static final byte[] NO_CODES = HexFormat.of().parseHex("ffc40013" + "ff".repeat(17));
+
     private HostileImages() {}
 
     /// In colour, with scans that look at every coefficient again.
     ///
     /// @param scans the first is of brightness and colours, all others of more detail in one of them
-    static byte[] progressiveJpeg(int width, int height, int scans) {
-        return progressiveJpeg(width, height, scans, new byte[0]);
-    }
-
-    /// The same with a table of codes at the end that can't be.
-    static byte[] progressiveJpegWithABadEnd(int width, int height, int scans) {
-        var table = new byte[21];
-        Arrays.fill(table, 4, 21, (byte) 255);
-        System.arraycopy(new byte[] {(byte) 0xff, (byte) 0xc4, 0, 19}, 0, table, 0, 4);
-        return progressiveJpeg(width, height, scans, table);
-    }
-
-    private static byte[] progressiveJpeg(int width, int height, int scans, byte[] last) {
+    /// @param last behind them
+    static byte[] progressiveJpeg(int width, int height, int scans, byte... last) {
         var file = new ByteArrayOutputStream();
-        jpegStart(file, width, height);
-        scan(file, new int[] {1, 2, 3}, 0, 0, 0);
-        for (int i = 1; i < scans; i++) {
-            // Twice as fine as the one before; libjpeg only warns where that can't be.
-            scan(file, new int[] {1 + i % 3}, 1, 63, 0x10);
-        }
-        file.writeBytes(last);
-        write(file, 0xff, 0xd9);
-        return file.toByteArray();
-    }
-
-    private static void jpegStart(ByteArrayOutputStream file, int width, int height) {
         write(file, 0xff, 0xd8, 0xff, 0xdb, 0, 67, 0);
         var ones = new byte[64];
         Arrays.fill(ones, (byte) 1);
@@ -55,6 +36,14 @@ final class HostileImages {
         // anything else.
         huffmanTable(file, 0x00, 0x00);
         huffmanTable(file, 0x10, 0xe0);
+        scan(file, new int[] {1, 2, 3}, 0, 0, 0);
+        for (int i = 1; i < scans; i++) {
+            // Twice as fine as the one before; libjpeg only warns where that can't be.
+            scan(file, new int[] {1 + i % 3}, 1, 63, 0x10);
+        }
+        file.writeBytes(last);
+        write(file, 0xff, 0xd9);
+        return file.toByteArray();
     }
 
     private static void huffmanTable(ByteArrayOutputStream file, int identifier, int symbol) {

@@ -144,33 +144,31 @@ class ImageTest {
     }
 
     /// As torchvision's `center_crop` does it with pictures of these numbers.
-    @Test
-    void theMiddleIsCutOut() {
-        assertThat(rowOf(1, 2, 3, 4, 5).centerCrop(3, 1).grey())
-                .isEqualTo(rowOf(2, 3, 4).grey());
-        assertThat(rowOf(1, 2, 3, 4).centerCrop(3, 1).grey())
-                .isEqualTo(rowOf(1, 2, 3).grey());
-        assertThat(rowOf(1, 2, 3, 4, 5, 6).centerCrop(3, 1).grey())
-                .isEqualTo(rowOf(3, 4, 5).grey());
-        assertThat(rowOf(1, 2).centerCrop(5, 1).grey())
-                .isEqualTo(rowOf(0, 1, 2, 0, 0).grey());
-        assertThat(rowOf(1, 2).centerCrop(1, 3).grey()).isEqualTo(Tensor.ofUnsigned(new byte[] {0, 1, 0}, 3, 1));
+    @ParameterizedTest
+    @CsvSource({
+        "1 2 3 4 5, 3, 1, 2 3 4",
+        "1 2 3 4, 3, 1, 1 2 3",
+        "1 2 3 4 5 6, 3, 1, 3 4 5",
+        "1 2, 5, 1, 0 1 2 0 0",
+        "1 2, 1, 3, 0 1 0"
+    })
+    void theMiddleIsCutOut(String row, int width, int height, String middle) {
+        assertThat(rowOf(row).centerCrop(width, height).grey())
+                .isEqualTo(rowOf(middle).grey().reshape(height, width));
     }
 
-    @Test
-    void aPartBeyondThePictureIsBlack() {
-        assertThat(rowOf(1, 2, 3).crop(1, 0, 4, 1).grey())
-                .isEqualTo(rowOf(2, 3, 0, 0).grey());
-        assertThat(rowOf(1, 2, 3).crop(-2, 0, 3, 1).grey())
-                .isEqualTo(rowOf(0, 0, 1).grey());
-        assertThat(rowOf(1, 2, 3).crop(7, 0, 2, 1).grey()).isEqualTo(rowOf(0, 0).grey());
-        assertThat(rowOf(1, 2, 3).crop(0, 5, 2, 1).grey()).isEqualTo(rowOf(0, 0).grey());
+    @ParameterizedTest
+    @CsvSource({"1, 0, 4, 2 3 0 0", "-2, 0, 3, 0 0 1", "7, 0, 2, 0 0", "0, 5, 2, 0 0"})
+    void aPartBeyondThePictureIsBlack(int left, int top, int width, String part) {
+        assertThat(rowOf("1 2 3").crop(left, top, width, 1).grey())
+                .isEqualTo(rowOf(part).grey());
     }
 
-    private static Image rowOf(int... greys) {
+    private static Image rowOf(String text) {
+        var greys = text.split(" ");
         var pixels = new byte[greys.length * 3];
         for (int i = 0; i < pixels.length; i++) {
-            pixels[i] = (byte) greys[i / 3];
+            pixels[i] = Byte.parseByte(greys[i / 3]);
         }
         return new Image(greys.length, 1, pixels);
     }
