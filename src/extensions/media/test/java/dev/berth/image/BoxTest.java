@@ -24,14 +24,10 @@ class BoxTest {
     }
 
     @Test
-    void boxesOfOtherLabelsStay() {
+    void boxesOfOtherLabelsAndWithoutAreaStay() {
         var cat = box(0, 0, 10, 10, 0.9f);
         var dog = new Box(0, 0, 10, 10, "dog", 0.9f);
         assertThat(Box.suppressed(List.of(dog, cat), 0.5)).containsExactly(dog, cat);
-    }
-
-    @Test
-    void aBoxWithoutAreaOverlapsNone() {
         var empty = box(5, 5, 5, 5, 0.5f);
         assertThat(Box.suppressed(List.of(empty, empty), 0)).hasSize(2);
     }
