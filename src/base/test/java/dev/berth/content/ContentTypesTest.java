@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ContentTypesTest {
 
@@ -94,14 +96,15 @@ class ContentTypesTest {
         }
     }
 
-    @Test
-    void onlyLinesFailAlone() {
-        assertThat(ContentTypes.keepsBadRecords(request("text/csv", true))).isTrue();
-        assertThat(ContentTypes.keepsBadRecords(request("application/x-ndjson", true)))
-                .isTrue();
-        assertThat(ContentTypes.keepsBadRecords(request("application/json", true)))
-                .isFalse();
-        assertThat(ContentTypes.keepsBadRecords(request("text/csv", false))).isFalse();
+    @ParameterizedTest
+    @CsvSource({
+        "text/csv, true, true",
+        "application/x-ndjson, true, true",
+        "application/json, true, false",
+        "text/csv, false, false"
+    })
+    void onlyLinesFailAlone(String type, boolean isAsked, boolean isKept) {
+        assertThat(ContentTypes.keepsBadRecords(request(type, isAsked))).isEqualTo(isKept);
     }
 
     private static InvocationRequest request(String type) {

@@ -153,15 +153,11 @@ class HostileImageTest {
 
     /// Who reads on finds out that the end is damaged.
     @Test
-    void aJpegStopsAmongItsScansWhenInterrupted() throws Exception {
+    void jpegsAndPngsStopAmongTheirScansAndRowsWhenInterrupted() throws Exception {
         assertRefused(
                 HostileImages.progressiveJpeg(30, 30, 24, HostileImages.NO_CODES),
                 "found damaged bytes (Bogus Huffman table definition), expected a whole picture");
         assertStops(HostileImages.progressiveJpeg(5000, 5000, 24, HostileImages.NO_CODES), "readImage");
-    }
-
-    @Test
-    void aPngStopsAmongItsRowsWhenInterrupted() throws Exception {
         assertRefused(
                 HostileImages.png(30, 30, 16, 5),
                 "found damaged bytes (Unknown row filter type (= 5)!), expected a whole picture");
