@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
 /// The answers to an object's records that outlive the job when it is killed, in parts of some
 /// megabytes. A part is an object of its own, which appears whole: about once a second, as each is a
 /// request to S3 that costs money and time, or a file that is flushed to the disk. An object that is
-/// done sooner has none. A part has answers in the order in which they arrived. Its name,
+/// done sooner has none, and in S3 one that fails sooner. A part has answers in the order in which they arrived. Its
+/// name,
 /// `FROM-NUMBER`, says that all of them are for `FROM` and later records: those before were written
 /// when it was begun.
 ///
@@ -111,9 +112,13 @@ public final class Checkpoint {
         from = arrived.isEmpty() ? next : from;
         arrived.add(new Answer(first, count, output));
         bytes += output.length;
-        if (bytes >= MOST_IN_PART || System.nanoTime() - lastPart >= EVERY_NANOS) {
+        if (bytes >= MOST_IN_PART || isDue()) {
             write();
         }
+    }
+
+    private boolean isDue() {
+        return System.nanoTime() - lastPart >= EVERY_NANOS;
     }
 
     /// Writes what has arrived as a part. Where that does not succeed, nothing else is taken, and the
@@ -145,9 +150,10 @@ public final class Checkpoint {
         boolean wasInterrupted = Thread.interrupted();
         try {
             // A look at a directory is no request, and one that was killed may have left part of a part.
-            if (isDone && (parts > 0 || all.file().isPresent())) {
+            boolean isCheap = parts > 0 || all.file().isPresent();
+            if (isDone && isCheap) {
                 all.deleteAll();
-            } else if (!isDone && !arrived.isEmpty()) {
+            } else if (!isDone && !arrived.isEmpty() && (isCheap || isDue())) {
                 write();
             }
         } catch (StorageException e) {

@@ -21,6 +21,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Answers in a directory and in S3, as a job that was killed leaves them.
 class CheckpointsTest {
 
+    /// As much as is written at once.
+    private static final int MOST_IN_PART = 4 << 20;
+
     @TempDir
     private Path directory;
 
@@ -33,14 +36,20 @@ class CheckpointsTest {
 
     /// A part appears whole. Some file systems cut it off all the same, when their machine loses its power.
     @Test
-    void whatWasCutOffAndWhatIsOfOtherRecordsIsNoAnswer() throws IOException {
+    void whatWasCutOffOrDamagedAndWhatIsOfOtherRecordsIsNoAnswer() throws IOException {
         var written = open();
         written.arrived(1, 1, 1, bytes("one"));
         written.arrived(1, 2, 1, bytes("two"));
         written.end(false);
         assertThat(open().answer(2, 2)).isEmpty();
         assertThat(open().answer(2, 1)).hasValue(bytes("two"));
-        Files.write(part(0), Arrays.copyOf(Files.readAllBytes(part(0)), (int) Files.size(part(0)) - 1));
+        var whole = Files.readAllBytes(part(0));
+        var damaged = whole.clone();
+        // Of a length.
+        damaged[12] = -1;
+        Files.write(part(0), damaged);
+        assertThat(open().answer(1, 1)).isEmpty();
+        Files.write(part(0), Arrays.copyOf(whole, whole.length - 1));
         var cut = open();
         assertThat(cut.answer(1, 1)).hasValue(bytes("one"));
         assertThat(cut.answer(2, 1)).isEmpty();
@@ -101,6 +110,18 @@ class CheckpointsTest {
         other.join();
     }
 
+    /// Each is a request.
+    @Test
+    void anObjectThatFailsAtOnceHasNoPartsInS3() throws Exception {
+        try (var s3 = S3Server.start().createBucket("bucket");
+                var storage = Impatient.storage(s3.endpoint())) {
+            var failed = new Checkpoints(storage.at("s3://bucket/out"), "job").open(object("a"), true);
+            failed.arrived(1, 1, 1, bytes("one"));
+            failed.end(false);
+            assertThat(s3.keys("bucket")).isEmpty();
+        }
+    }
+
     /// Names of objects are users' own: were they the places themselves, the second of these would be in
     /// that of the first, and the last is longer than a file system takes with an ending.
     @ParameterizedTest
@@ -112,12 +133,13 @@ class CheckpointsTest {
             var output = remote ? storage.at("s3://bucket/out") : output();
             for (var key : keys) {
                 var left = new Checkpoints(output, "job").open(object(key), true);
-                left.arrived(1, 1, 1, bytes(key));
+                left.arrived(1, 1, 1, new byte[MOST_IN_PART]);
+                left.arrived(1, 2, 1, bytes(key));
                 left.end(false);
             }
             for (var key : keys) {
                 var next = new Checkpoints(output, "job").open(object(key), true);
-                assertThat(next.answer(1, 1)).as(key).hasValue(bytes(key));
+                assertThat(next.answer(2, 1)).as(key).hasValue(bytes(key));
             }
             var checkpoints = new Checkpoints(output, "job");
             checkpoints.forget(object("a"));
