@@ -132,10 +132,10 @@ public record TransformJob(
                 JobOption.OVERWRITE,
                 "it",
                 "none: an instance can't tell the others' new parts from old ones. Remove the outputs");
-        if (reader.has(JobOption.RETRY_ERRORS) && !kind.findsErrors()) {
+        if (reader.has(JobOption.RETRY_ERRORS) && !kind.findsErrors() && hasFormat(reader)) {
             reader.wrong(
                     JobOption.FORMAT,
-                    "nothing",
+                    reader.text(JobOption.FORMAT).orElse("nothing"),
                     "bedrock or openai with %s, or %s keep with the %s application/jsonlines"
                             .formatted(
                                     JobOption.RETRY_ERRORS.flag(),
@@ -150,12 +150,18 @@ public record TransformJob(
     private static JobKind kind(JobReader options) {
         var format = options.word(JobOption.FORMAT, FORMATS);
         OF_FORMATS.forEach(own -> own.getValue().stream()
-                .filter(option -> options.has(option) && !own.getKey().contains(format))
+                .filter(option -> options.has(option) && !own.getKey().contains(format) && hasFormat(options))
                 .forEach(option -> options.wrong(
                         JobOption.FORMAT, format, "%s with %s".formatted(JobReader.expected(own.getKey()), option))));
         return format instanceof Envelope envelope
                 ? Envelopes.read(envelope, options)
                 : Tables.type(options).map(type -> Tables.read(type, options)).orElseGet(() -> Records.read(options));
+    }
+
+    /// Whether the format is one, or left out. What another would have is not known.
+    private static boolean hasFormat(JobReader options) {
+        var text = options.text(JobOption.FORMAT).orElse(SAGEMAKER);
+        return FORMATS.stream().anyMatch(format -> format.toString().equals(text));
     }
 
     /// What an object is shared out in.

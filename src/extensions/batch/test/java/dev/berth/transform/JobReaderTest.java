@@ -176,6 +176,9 @@ class JobReaderTest {
                 SPLIT + "--format bedrock --preview sheet.png|--preview: found it with --split-objects, expected none",
                 "--input in --output out --split-type Line --content-type text/csv --bad-records keep --retry-errors true"
                         + "|--format: found nothing, expected bedrock or openai with --retry-errors",
+                "--input in --output out --format sagemaker --retry-errors true|--format: found sagemaker, expected bedrock or",
+                "--input in --output out --format foo --extract image/png --retry-errors true"
+                        + "|--format: found foo, expected sagemaker, bedrock or openai",
                 "--input in --output out --format bedrock --extract text/plain"
                         + "|--extract: found text/plain, expected image/* or one of [image/png, image/jpeg, image/gif, image/webp]",
                 "--input in --output out --format bedrock --extract */*|--extract: found */*",
