@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.berth.content.Sha256;
+import dev.berth.testing.Gate;
 import dev.berth.testing.TestThreads;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -92,6 +93,21 @@ class JobPatienceTest {
     }
 
     @Test
+    void asManyRequestsAreUnderWayAsTheJobSays() throws Exception {
+        var gate = new Gate(64);
+        job.write("a", "one\n".repeat(64));
+        job.set("--max-concurrent-transforms 64");
+        open((request, _) -> {
+            gate.passWhateverInterrupts();
+            answer(request, 200, "ONE");
+        });
+        var report = CompletableFuture.supplyAsync(() -> run(), threads);
+        gate.awaitArrival();
+        gate.open();
+        assertThat(report.get()).matches(JobReport::isComplete);
+    }
+
+    @Test
     void aContainerThatRestartsCostsNoObject() throws Exception {
         for (int i = 0; i < 20; i++) {
             job.write("%02d".formatted(i), "a%d\nb%d\n".formatted(i, i));
@@ -170,15 +186,15 @@ class JobPatienceTest {
     void anAnswerThatStopsOnItsWayIsNotWaitedFor() throws Exception {
         job.write("a", "one\n");
         job.set("--invocations-timeout 1 --invocations-max-retries 0");
-        var done = new CountDownLatch(1);
+        var gate = new Gate(1);
         open((request, body) -> {
             request.sendResponseHeaders(200, 10);
             request.getResponseBody().write("abc".getBytes(UTF_8));
             request.getResponseBody().flush();
-            awaitUninterrupted(done);
+            gate.passWhateverInterrupts();
         });
         assertThat(Unwatched.failure(run())).contains("no answer within 1 s");
-        done.countDown();
+        gate.open();
     }
 
     @Test
@@ -429,18 +445,16 @@ class JobPatienceTest {
         for (int i = 0; i < 9; i++) {
             job.write("%d".formatted(i), "a\n");
         }
-        var begun = new CountDownLatch(1);
-        var goOn = new CountDownLatch(1);
+        var gate = new Gate(1);
         open((request, body) -> {
-            begun.countDown();
-            awaitUninterrupted(goOn);
+            gate.passWhateverInterrupts();
             answer(request, 200, body);
         });
         var runner = runner();
         var report = CompletableFuture.supplyAsync(() -> run(runner), threads);
-        begun.await();
+        gate.awaitArrival();
         runner.stop();
-        goOn.countDown();
+        gate.open();
         assertThat(report.get())
                 .extracting("status", "tally.succeeded", "problem")
                 .containsExactly(JobStatus.STOPPED, 1L, "stopped by a signal; the same command does the rest");
@@ -479,14 +493,6 @@ class JobPatienceTest {
         request.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
         request.getResponseBody().write(bytes);
         request.close();
-    }
-
-    private static void awaitUninterrupted(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     /// So that the others are answered for longer than a second in all.
