@@ -41,6 +41,9 @@ class S3ErrorsTest {
     private static final S3Options OPTIONS =
             new S3Options(ELSEWHERE, false, Optional.empty(), false, RetryPolicy.DEFAULT);
 
+    private static final Map<String, String> NO_FILES =
+            Map.of("aws.configFile", "/no/such/file", "aws.sharedCredentialsFile", "/no/such/file");
+
     private static S3Server server;
 
     @BeforeAll
@@ -200,22 +203,11 @@ class S3ErrorsTest {
                 "AWS_CONTAINER_CREDENTIALS_FULL_URI",
                 "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
         assumeTrue(System.getenv().keySet().stream().noneMatch(sources::contains), "this machine has credentials");
-        try (var _ = new SystemProperties(Map.of(
-                        "aws.accessKeyId",
-                        "",
-                        "aws.secretAccessKey",
-                        "",
-                        "aws.disableEc2Metadata",
-                        "true",
-                        "aws.sharedCredentialsFile",
-                        "/no/such/file",
-                        "aws.configFile",
-                        "/no/such/file"));
+        try (var _ = new SystemProperties(NO_FILES);
+                var _ = new SystemProperties(
+                        Map.of("aws.accessKeyId", "", "aws.secretAccessKey", "", "aws.disableEc2Metadata", "true"));
                 var storage = Impatient.storage(OPTIONS)) {
-            assertThatThrownBy(() -> storage.at("s3://bucket/object").list())
-                    .isInstanceOfSatisfying(
-                            StorageException.class,
-                            e -> assertThat(e.isRetryable()).isFalse())
+            assertPermanent(() -> storage.at(OBJECT).list())
                     .hasMessage(
                             "s3://bucket/object: found no AWS credentials in the environment, a profile, the container or the instance");
         }
@@ -223,8 +215,7 @@ class S3ErrorsTest {
 
     @Test
     void theRegionIsTheOptionsThenTheEnvironmentsThenOneThatAlwaysIs() {
-        try (var _ = new SystemProperties(
-                Map.of("aws.configFile", "/no/such/file", "aws.sharedCredentialsFile", "/no/such/file"))) {
+        try (var _ = new SystemProperties(NO_FILES)) {
             assumeTrue(System.getenv("AWS_REGION") == null);
             assertThat(region(OPTIONS)).isEqualTo(Region.US_EAST_1);
             assertThat(region(in("eu-west-1", ELSEWHERE, false))).isEqualTo(Region.EU_WEST_1);
@@ -246,16 +237,18 @@ class S3ErrorsTest {
         }
     }
 
-    private static AbstractThrowableAssert<?, ?> assertPermanent(ThrowingCallable call) {
-        return assertThatThrownBy(call)
-                .isInstanceOfSatisfying(
-                        StorageException.class, e -> assertThat(e.isRetryable()).isFalse());
+    static AbstractThrowableAssert<?, ?> assertPermanent(ThrowingCallable call) {
+        return assertFailed(call, false);
     }
 
-    private static AbstractThrowableAssert<?, ?> assertRetryable(ThrowingCallable call) {
+    static AbstractThrowableAssert<?, ?> assertRetryable(ThrowingCallable call) {
+        return assertFailed(call, true);
+    }
+
+    private static AbstractThrowableAssert<?, ?> assertFailed(ThrowingCallable call, boolean isRetryable) {
         return assertThatThrownBy(call)
                 .isInstanceOfSatisfying(
-                        StorageException.class, e -> assertThat(e.isRetryable()).isTrue());
+                        StorageException.class, e -> assertThat(e.isRetryable()).isEqualTo(isRetryable));
     }
 
     private static void write(Location location, byte[] bytes) throws IOException {

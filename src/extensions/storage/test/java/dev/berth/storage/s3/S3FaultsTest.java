@@ -1,11 +1,11 @@
 package dev.berth.storage.s3;
 
+import static dev.berth.storage.s3.S3ErrorsTest.assertPermanent;
+import static dev.berth.storage.s3.S3ErrorsTest.assertRetryable;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
-import dev.berth.storage.StorageException;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.FaultyProxy.Request;
@@ -59,10 +59,7 @@ class S3FaultsTest {
         try (var proxy = proxy(_ -> new Fault.CutAnswer(100));
                 var storage = storage(proxy);
                 var in = storage.at(LARGE).open()) {
-            assertThatThrownBy(in::readAllBytes)
-                    .isInstanceOfSatisfying(
-                            StorageException.class,
-                            e -> assertThat(e.isRetryable()).isTrue())
+            assertRetryable(in::readAllBytes)
                     .hasMessageStartingWith(
                             "s3://faults/large: the connection was lost 6 times, last after 600 of 20971520 bytes: ");
             assertThat(proxy.requests()).hasSize(Impatient.RETRIES.attempts());
@@ -77,11 +74,7 @@ class S3FaultsTest {
                 var in = storage.at("s3://faults/replaced").open()) {
             assertThat(in.readNBytes(100_000)).containsOnly(0);
             server.put(BUCKET, "replaced", BYTES);
-            assertThatThrownBy(in::read)
-                    .isInstanceOfSatisfying(
-                            StorageException.class,
-                            e -> assertThat(e.isRetryable()).isFalse())
-                    .hasMessage("s3://faults/replaced: changed while it was read");
+            assertPermanent(in::read).hasMessage("s3://faults/replaced: changed while it was read");
         }
     }
 

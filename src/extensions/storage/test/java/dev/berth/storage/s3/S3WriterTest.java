@@ -1,5 +1,6 @@
 package dev.berth.storage.s3;
 
+import static dev.berth.storage.s3.S3ErrorsTest.assertRetryable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -100,10 +101,7 @@ class S3WriterTest {
                         request -> request.target().contains("partNumber=2") ? Fault.slowDown() : new Fault.Pass());
                 var storage = storage(proxy)) {
             try (var writer = storage.at(OBJECT).create()) {
-                assertThatThrownBy(() -> writeTo(writer, 30))
-                        .isInstanceOfSatisfying(
-                                StorageException.class,
-                                e -> assertThat(e.isRetryable()).isTrue())
+                assertRetryable(() -> writeTo(writer, 30))
                         .hasMessage("s3://bucket/out/object: S3 failed (503 SlowDown): as scheduled");
                 assertThatThrownBy(writer::commit)
                         .isInstanceOf(IllegalStateException.class)
@@ -123,13 +121,10 @@ class S3WriterTest {
         try (var proxy = proxy(request -> isPost(request, "uploadId") ? new Fault.LoseAnswer() : new Fault.Pass());
                 var storage = storage(proxy);
                 var writer = storage.at(OBJECT).create()) {
-            assertThatThrownBy(() -> {
-                        writeTo(writer, 9);
-                        writer.commit();
-                    })
-                    .isInstanceOfSatisfying(
-                            StorageException.class,
-                            e -> assertThat(e.isRetryable()).isTrue());
+            assertRetryable(() -> {
+                writeTo(writer, 9);
+                writer.commit();
+            });
         }
         assertThat(server.unfinishedUploads(BUCKET)).isEmpty();
     }
