@@ -14,15 +14,12 @@ import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TestThreads;
 import dev.berth.testing.TextHandler;
-import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
@@ -253,15 +250,16 @@ class JobLockTest {
         };
         try (var server = TestServer.with(slow).set("SAGEMAKER_BATCH", "true").start();
                 var threads = new TestThreads()) {
-            var input = remote
-                    ? "s3://locks/job/"
-                    : Files.createDirectories(directory.resolve("in")).toString();
-            put(remote, "job/a.txt", "words\n");
-            var output = location(remote, "out").toString();
-            var first = threads.submit(() -> run(input, output, 1, server.uri("/")));
+            var job = new TestJob(directory, "--content-type text/plain --split-type Line");
+            job.write("a.txt", "words\n");
+            s3.put("locks", "job/a.txt", "words\n");
+            if (remote) {
+                job.set("--input s3://locks/job/ --output s3://locks/out");
+            }
+            var first = threads.submit(() -> run(job, 1, server.uri("/")));
             gate.awaitArrival();
-            var refused = run(input, output, 1, server.uri("/"));
-            var other = threads.submit(() -> run(input, output, 2, server.uri("/")));
+            var refused = run(job, 1, server.uri("/"));
+            var other = threads.submit(() -> run(job, 2, server.uri("/")));
             gate.open();
             assertThat(refused).extracting("status", "tally.objects").containsExactly(JobStatus.FAILED, 0L);
             assertThat(refused.problem()).contains("/.berth-lock-0-of-1: found the lock of process ");
@@ -272,7 +270,7 @@ class JobLockTest {
             assertThat(other.get().problem())
                     .as("another share has a lock of its own")
                     .isEmpty();
-            assertThat(storage.at(output + "/.berth-lock-0-of-1").exists()).isFalse();
+            assertThat(location(remote, "out/.berth-lock-0-of-1").exists()).isFalse();
         }
     }
 
@@ -286,29 +284,16 @@ class JobLockTest {
                 "chain/b.berth-x")) {
             s3.put("locks", key, key);
         }
-        var options =
-                new EnumMap<>(Map.of(JobOption.INPUT, "s3://locks/chain/", JobOption.OUTPUT, "s3://locks/chained"));
-        try (var objects =
-                TransformJob.read(storage, options, Map.of(), Map.of()).source().objects()) {
+        var job = new TestJob(directory, "--input s3://locks/chain/ --output s3://locks/chained");
+        try (var objects = job.read(storage).source().objects()) {
             assertThat(objects).extracting(object -> object.key()).containsExactly("a", "b.berth-x");
         }
     }
 
     /// Runs the last of so many instances: of one object, the second has nothing.
-    private JobReport run(String input, String output, int instances, URI endpoint) throws Exception {
-        var options = JobFlags.of(
-                "--input %s --output %s --content-type text/plain --split-type Line --instance-count %s "
-                        + "--instance-index %s",
-                input, output, instances, instances - 1);
-        return TestJob.run(TransformJob.read(storage, options, Map.of(), Map.of()), endpoint);
-    }
-
-    private void put(boolean remote, String key, String text) throws IOException {
-        if (remote) {
-            s3.put("locks", key, text);
-        } else {
-            Files.writeString(directory.resolve("in/a.txt"), text);
-        }
+    private static JobReport run(TestJob job, int instances, URI endpoint) {
+        job.set("--instance-count %s --instance-index %s", instances, instances - 1);
+        return TestJob.run(job.read(storage), endpoint);
     }
 
     private Location location(boolean remote, String name) {
