@@ -281,8 +281,7 @@ class CompressedBodiesTest {
     void linesEndWithoutANewlineInsideToo() throws Exception {
         var lines = TextHandler.writing(
                 (predictions, request) -> InvocationResponse.of("1\n".repeat(LONG), MediaType.JSON_LINES));
-        try (var answering =
-                TestServer.with(lines).set("BERTH_COMPRESSION", "true").start()) {
+        try (var answering = TestServer.with(lines).start("BERTH_COMPRESSION=true")) {
             var body = unpacked(
                     answer(answering, 1, "application/jsonlines", "gzip").body());
             assertThat(body).hasSize(2 * LONG - 1).endsWith('1');

@@ -20,7 +20,7 @@ class ProtocolTest {
 
     @BeforeAll
     static void start() throws Exception {
-        server = TestServer.with(new TextHandler()).set("BERTH_MODEL_NAME", "m").start();
+        server = TestServer.with(new TextHandler()).start("BERTH_MODEL_NAME=m");
     }
 
     @AfterAll

@@ -40,8 +40,10 @@ class SplitRecordsTest {
     @Test
     void outputFnGetsOnePredictionForEachRecord() throws Exception {
         try (var server = TestServer.with(new Words()).start();
+                var model = LocalModel.load(new Words(), Path.of("."));
                 var log = new CapturedLog()) {
             assertThat(server.invoke("a\nb c d\ne").body()).isEqualTo("A\nB-C-D of b c d\nE");
+            assertThat(model.invoke(MediaType.TEXT, "a\nb c d\ne")).isEqualTo("A\nB-C-D of b c d\nE");
             assertThat(server.invoke("a\nb").body()).isEqualTo("A\nB");
             assertThat(server.invoke("").body()).isEmpty();
             await().untilAsserted(() -> assertThat(log.text()).contains(": 3 records, ", ": 2 records, "));
@@ -62,13 +64,6 @@ class SplitRecordsTest {
                 var model = LocalModel.load(handler, Path.of("."))) {
             assertThat(server.invoke("a\nb").body()).isEqualTo("A!\nB!");
             assertThat(model.invoke(MediaType.TEXT, "a\nb")).isEqualTo("A!\nB!");
-        }
-    }
-
-    @Test
-    void aLocalModelSplitsAndJoinsToo() throws Exception {
-        try (var model = LocalModel.load(new Words(), Path.of("."))) {
-            assertThat(model.invoke(MediaType.TEXT, "a\nb c d\ne")).isEqualTo("A\nB-C-D of b c d\nE");
         }
     }
 
@@ -153,8 +148,7 @@ class SplitRecordsTest {
                 return super.predictFn(records, model);
             }
         };
-        try (var server =
-                TestServer.with(handler).set("SAGEMAKER_TS_BATCH_SIZE", "8").start()) {
+        try (var server = TestServer.with(handler).start("SAGEMAKER_TS_BATCH_SIZE=8")) {
             var failing = server.invokeAsync("a bad b");
             assertThat(server.invoke("c d").body()).isEqualTo("C-D of c d");
             assertThat(failing.get().statusCode()).isEqualTo(500);

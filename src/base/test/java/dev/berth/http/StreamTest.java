@@ -118,9 +118,10 @@ class StreamTest {
 
     @Test
     @Tag("STR-04")
-    void aFailureAfterTheFirstPartIsToldInAnEventOrALine() throws Exception {
+    void aFailureAfterTheFirstPartIsToldInAnEventOrALineAndCutsOffWhatCannotTellIt() throws Exception {
         try (var log = new CapturedLog();
-                var server = TestServer.with(new SpellingHandler()).start()) {
+                var server = TestServer.with(new SpellingHandler()).start();
+                var client = new RawConnection(server.port())) {
             assertThat(server.invoke("a!", "Accept", EVENTS).body())
                     .startsWith("data: A\n\nevent: error\ndata: {\"error\":{\"message\":\"stepFn failed")
                     .endsWith("\"code\":500}}\n\n");
@@ -137,16 +138,7 @@ class StreamTest {
                     .doesNotContain("status=\"200\"");
             assertThat(log.events().stream().filter(event -> event.getThrowableProxy() != null))
                     .hasSize(1);
-        }
-    }
-
-    @Test
-    @Tag("STR-04")
-    void aFailureAfterTheFirstPartCutsOffWhatCannotTellIt() throws Exception {
-        try (var server = TestServer.with(new SpellingHandler()).start();
-                var client = new RawConnection(server.port())) {
-            client.send(post("ab!", "text/plain"));
-            assertThat(client.readAll())
+            assertThat(client.send(post("ab!", "text/plain")).readAll())
                     .startsWith("HTTP/1.1 200")
                     .contains("A")
                     .doesNotEndWith("0\r\n\r\n");
@@ -182,8 +174,7 @@ class StreamTest {
     @Tag("slow")
     void anAnswerIsEndedWhenAPartOrTheWholeTakesTooLong() throws Exception {
         var handler = new SpellingHandler();
-        try (var server =
-                TestServer.with(handler).set("BERTH_STREAM_PART_TIMEOUT", "1").start()) {
+        try (var server = TestServer.with(handler).start("BERTH_STREAM_PART_TIMEOUT=1")) {
             assertThat(server.invoke("a_b", "Accept", LINES).body())
                     .startsWith("A\n{\"error\":")
                     .contains("deadline_exceeded");
@@ -201,8 +192,7 @@ class StreamTest {
                 streams.forEach(stream -> stream.pause(Duration.ofMillis(10)));
             }
         };
-        try (var server =
-                TestServer.with(endless).set("BERTH_STREAM_TIMEOUT", "2").start()) {
+        try (var server = TestServer.with(endless).start("BERTH_STREAM_TIMEOUT=2")) {
             assertThat(server.invoke("a", "Accept", LINES).body())
                     .startsWith("A\nA\n")
                     .contains("deadline_exceeded");
@@ -537,8 +527,7 @@ class StreamTest {
     @Tag("slow")
     void aServerThatStopsEndsItsStreams() throws Exception {
         var handler = new SpellingHandler();
-        try (var server =
-                TestServer.with(handler).set("BERTH_DRAIN_SECONDS", "1").start()) {
+        try (var server = TestServer.with(handler).start("BERTH_DRAIN_SECONDS=1")) {
             var answer = server.invokeAsync("a_b", "Accept", LINES);
             await().until(() -> handler.steps().size() == 2);
             server.server().close();

@@ -3,6 +3,7 @@ package dev.berth.desk;
 import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static software.amazon.awssdk.core.SdkBytes.fromUtf8String;
 
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -65,7 +66,7 @@ class RuntimeApiTest {
                 var client = server.runtimeClient()) {
             var answer = ask(
                     client,
-                    request -> request.body(SdkBytes.fromUtf8String("a\nb"))
+                    request -> request.body(fromUtf8String("a\nb"))
                             .contentType("text/plain")
                             .accept("text/plain")
                             .customAttributes("k=v")
@@ -81,7 +82,7 @@ class RuntimeApiTest {
     void whatTheContainerRefusesIsAModelError() throws Exception {
         try (var server = TestServer.sample().start();
                 var client = server.runtimeClient()) {
-            assertThatThrownBy(() -> ask(client, request -> request.body(SdkBytes.fromUtf8String("{"))))
+            assertThatThrownBy(() -> ask(client, request -> request.body(fromUtf8String("{"))))
                     .isInstanceOfSatisfying(ModelErrorException.class, error -> {
                         assertThat(error.statusCode()).isEqualTo(424);
                         assertThat(error.originalStatusCode()).isEqualTo(400);
@@ -99,7 +100,7 @@ class RuntimeApiTest {
     @Test
     void ofManyModelsTheRequestNamesOne() throws Exception {
         Files.createSymbolicLink(models.resolve("a b"), TestServer.SAMPLE_ARTIFACT);
-        var question = SdkBytes.fromUtf8String("{\"question\": \"Who?\", \"context\": \"Bob came.\"}");
+        var question = fromUtf8String("{\"question\": \"Who?\", \"context\": \"Bob came.\"}");
         try (var server = TestServer.ofDirectory(models).start();
                 var client = server.runtimeClient()) {
             for (Consumer<InvokeEndpointRequest.Builder> naming : List.<Consumer<InvokeEndpointRequest.Builder>>of(
@@ -142,7 +143,7 @@ class RuntimeApiTest {
                     request -> request.targetVariant("AllTraffic")
                             .prefixAwareId("p")
                             .contentType("text/plain")
-                            .body(SdkBytes.fromUtf8String("a")));
+                            .body(fromUtf8String("a")));
             assertThat(answer.body().asUtf8String()).isEqualTo("A");
 
             for (var path : List.of(STREAM, "/endpoints/any/openai/v1/chat/completions")) {
@@ -158,7 +159,7 @@ class RuntimeApiTest {
 
     private static void assertRefused(
             SageMakerRuntimeClient client, Consumer<InvokeEndpointRequest.Builder> choosing, String message) {
-        assertThatThrownBy(() -> ask(client, choosing.andThen(request -> request.body(SdkBytes.fromUtf8String("a")))))
+        assertThatThrownBy(() -> ask(client, choosing.andThen(request -> request.body(fromUtf8String("a")))))
                 .isInstanceOf(ValidationErrorException.class)
                 .hasMessageContaining(message);
     }
@@ -191,12 +192,12 @@ class RuntimeApiTest {
             var opened = ask(
                     client,
                     request -> request.sessionId("NEW_SESSION")
-                            .body(SdkBytes.fromUtf8String("{\"requestType\": \"NEW_SESSION\"}")));
+                            .body(fromUtf8String("{\"requestType\": \"NEW_SESSION\"}")));
             assertThat(opened.newSessionId()).contains("; Expires=");
             var closed = ask(
                     client,
                     request -> request.sessionId(opened.newSessionId().replaceAll(";.*", ""))
-                            .body(SdkBytes.fromUtf8String("{\"requestType\": \"CLOSE\"}")));
+                            .body(fromUtf8String("{\"requestType\": \"CLOSE\"}")));
             assertThat(closed.closedSessionId()).isNotEmpty();
         }
     }
@@ -204,7 +205,7 @@ class RuntimeApiTest {
     @Test
     void thePartsOfAStreamAreEvents() throws Exception {
         try (var server = TestServer.with(new SpellingHandler()).start()) {
-            var answer = stream(server, "ab");
+            var answer = post(server, STREAM, "ab");
             assertThat(answer.statusCode()).isEqualTo(200);
             assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/vnd.amazon.eventstream");
             assertThat(answer.headers().firstValue("X-Amzn-SageMaker-Content-Type"))
@@ -220,14 +221,14 @@ class RuntimeApiTest {
     @Test
     void aStreamThatBreaksOffSaysSo() throws Exception {
         try (var server = TestServer.with(new SpellingHandler()).start()) {
-            var events = events(stream(server, "ab!").body());
+            var events = events(post(server, STREAM, "ab!").body());
             var last = events.removeLast();
             assertThat(text(events)).isEqualTo("AB");
             assertThat(header(last, ":message-type")).isEqualTo("exception");
             assertThat(header(last, ":exception-type")).isEqualTo("ModelStreamError");
             assertThat(text(List.of(last))).contains("\"ErrorCode\":\"StreamBroken\"");
 
-            var refused = stream(server, "0");
+            var refused = post(server, STREAM, "0");
             assertThat(refused.statusCode()).isEqualTo(424);
             assertThat(refused.headers().firstValue("x-amzn-ErrorType")).hasValue("ModelError");
             assertThat(new String(refused.body(), StandardCharsets.UTF_8))
@@ -260,10 +261,6 @@ class RuntimeApiTest {
     private static InvokeEndpointResponse ask(
             SageMakerRuntimeClient client, Consumer<InvokeEndpointRequest.Builder> request) {
         return client.invokeEndpoint(builder -> request.accept(builder.endpointName("any")));
-    }
-
-    private static HttpResponse<byte[]> stream(TestServer server, String body) throws Exception {
-        return post(server, STREAM, body);
     }
 
     private static HttpResponse<byte[]> post(TestServer server, String path, String body) throws Exception {
