@@ -39,7 +39,7 @@ class BatchTransformTest {
 
     @BeforeAll
     static void start() throws Exception {
-        batch = TestServer.sample().set("SAGEMAKER_BATCH", "true").start();
+        batch = TestServer.sample().start("SAGEMAKER_BATCH=true");
     }
 
     @AfterAll
@@ -129,8 +129,7 @@ class BatchTransformTest {
             assertThat((response.body() + "\n" + response.body() + "\n").split("\n", -1))
                     .hasSize(5);
         }
-        try (var server =
-                TestServer.sample().set("BERTH_TRAILING_NEWLINE", "true").start()) {
+        try (var server = TestServer.sample().start("BERTH_TRAILING_NEWLINE=true")) {
             for (var type : List.of("application/jsonlines", "text/csv")) {
                 // AssembleWith=None joins the bytes as they are.
                 var response = server.invoke(twoLines, "Content-Type", "application/jsonlines", "Accept", type);
@@ -140,31 +139,22 @@ class BatchTransformTest {
     }
 
     /// Each newline ends a row, so all but the last one belong to rows.
-    @Test
+    @ParameterizedTest
+    @ValueSource(strings = {"SAGEMAKER_BATCH=true", "SAGEMAKER_BATCH=false", "BERTH_TRAILING_NEWLINE=true"})
     @Tag("BAT-10")
     @Tag("BAT-11")
-    void blankRowsAtTheEndOfAnAnswerStay() throws Exception {
+    void blankRowsAtTheEndOfAnAnswerStay(String variable) throws Exception {
         var rows = TextHandler.reading(request -> List.of(request.text()));
-        var kept = List.of("X,\n\n", "X\r\n\r\n", "\n", "", "X");
-        for (var type : List.of("application/jsonlines", "text/csv")) {
-            var headers = new String[] {"Content-Type", TextHandler.TEXT, "Accept", type};
-            for (var isBatch : List.of("true", "false")) {
-                try (var server =
-                        TestServer.with(rows).set("SAGEMAKER_BATCH", isBatch).start()) {
-                    for (var body : kept) {
-                        for (var end : List.of("\n", "\r\n")) {
-                            assertThat(server.invoke(body + end, headers).body())
-                                    .isEqualTo(body);
-                        }
+        var last = variable.startsWith("BERTH_TRAILING_NEWLINE") ? "\n" : "";
+        try (var server = TestServer.with(rows).start(variable)) {
+            for (var type : List.of("application/jsonlines", "text/csv")) {
+                var headers = new String[] {"Content-Type", TextHandler.TEXT, "Accept", type};
+                for (var body : List.of("X,\n\n", "X\r\n\r\n", "\n", "", "X")) {
+                    for (var end : List.of("\n", "\r\n")) {
+                        assertThat(server.invoke(body + end, headers).body()).isEqualTo(body + last);
                     }
                 }
-            }
-            try (var server =
-                    TestServer.with(rows).set("BERTH_TRAILING_NEWLINE", "true").start()) {
-                for (var body : kept) {
-                    assertThat(server.invoke(body + "\n", headers).body()).isEqualTo(body + "\n");
-                }
-                assertThat(server.invoke("x", headers).body()).isEqualTo("X\n");
+                assertThat(server.invoke("x", headers).body()).isEqualTo("X" + last);
             }
         }
     }
@@ -182,7 +172,7 @@ class BatchTransformTest {
     void oneBadRecordFailsTheRequestOrKeepsItsPlaceAsTheOperatorChose() throws Exception {
         var body = line("Paris") + "\n{\"question\": 5}\n\n" + line("Rome");
         assertThat(batch.invoke(body, LINES).statusCode()).isEqualTo(400);
-        try (var server = TestServer.sample().set("BERTH_BAD_RECORDS", "keep").start()) {
+        try (var server = TestServer.sample().start("BERTH_BAD_RECORDS=keep")) {
             var kept = server.invoke(body, LINES).body().split("\n");
             assertThat(kept).hasSize(4);
             assertThat(JSON.readTree(kept[0]).path("answer").asText()).isEqualTo("Paris");

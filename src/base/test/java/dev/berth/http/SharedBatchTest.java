@@ -16,6 +16,8 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// What callers owe each other whose records share batches, and a queue.
 class SharedBatchTest {
@@ -65,13 +67,14 @@ class SharedBatchTest {
         server.close();
     }
 
-    @Test
-    void aRecordThatFailsItsBatchFailsItsCallerOnly() throws Exception {
-        var answers = askTogether("a", "bad", "c");
-        assertThat(answers.get(0).body()).isEqualTo("A");
-        assertThat(answers.get(1).statusCode()).isGreaterThanOrEqualTo(400);
+    @ParameterizedTest
+    @CsvSource({"bad, 500", "slow, 504"})
+    void aRecordThatFailsOrTakesTooLongCostsItsCallerOnly(String record, int status) throws Exception {
+        var answers = askTogether(record, "b", "c");
+        assertThat(answers.get(0).statusCode()).isEqualTo(status);
+        assertThat(answers.get(1).body()).isEqualTo("B");
         assertThat(answers.get(2).body()).isEqualTo("C");
-        assertThat(model.batches).contains(List.of("a", "bad", "c"));
+        assertThat(model.batches).contains(List.of(record, "b", "c"));
     }
 
     @Test
@@ -121,15 +124,6 @@ class SharedBatchTest {
             assertThat(model.batches).containsExactly(List.of("first", "x"), List.of("a", "b"));
             assertThat(hasty.invoke("c").body()).as("after the delay").isEqualTo("C");
         }
-    }
-
-    @Test
-    void aRecordThatTakesTooLongCostsItsCallerOnly() throws Exception {
-        var answers = askTogether("slow", "b", "c");
-        assertThat(answers.get(0).statusCode()).isEqualTo(504);
-        assertThat(answers.get(1).body()).isEqualTo("B");
-        assertThat(answers.get(2).body()).isEqualTo("C");
-        assertThat(model.batches).contains(List.of("slow", "b", "c"));
     }
 
     @Test
