@@ -3,6 +3,7 @@ package dev.berth.desk;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static software.amazon.awssdk.core.SdkBytes.fromUtf8String;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
@@ -113,7 +114,7 @@ class AsyncInvocationsTest {
     void aSmallPayloadNeedsNoFileAndAnAnswerMayHaveAName() throws IOException {
         var accepted = ask(
                 client,
-                request -> request.body(SdkBytes.fromUtf8String("a"))
+                request -> request.body(fromUtf8String("a"))
                         .contentType("text/plain")
                         .accept("text/plain")
                         .s3OutputPathExtension("today/one")
@@ -183,8 +184,8 @@ class AsyncInvocationsTest {
 
     @Test
     void whatTheContainerRefusesIsTheObjectOfTheFailure() throws IOException {
-        var accepted = ask(
-                client, request -> request.body(SdkBytes.fromUtf8String("bad")).contentType("text/plain"));
+        var accepted =
+                ask(client, request -> request.body(fromUtf8String("bad")).contentType("text/plain"));
         assertThat(written(accepted.failureLocation())).startsWith("{").contains("line: found bad, expected letters");
         assertThat(Path.of(accepted.outputLocation())).doesNotExist();
     }
@@ -204,6 +205,7 @@ class AsyncInvocationsTest {
         var link = Files.createSymbolicLink(shared.resolve("link"), secret);
         for (var input : List.of(secret.toString(), link.toString(), shared + "/../none", "/dev/zero")) {
             assertRefused(
+                    client,
                     request -> request.inputLocation(input),
                     "InputLocation: %s: found a file elsewhere, expected s3://bucket/key or a file below %s (--async-input)"
                             .formatted(input, shared));
@@ -220,28 +222,38 @@ class AsyncInvocationsTest {
 
     @Test
     void whatTheApiDoesNotTakeIsAValidationError() {
-        assertRefused(request -> {}, "InputLocation: found neither it nor a body");
+        assertRefused(client, request -> {}, "InputLocation: found neither it nor a body");
         assertRefused(
-                request -> request.inputLocation("s3://a/b").body(SdkBytes.fromUtf8String("a")),
+                client,
+                request -> request.inputLocation("s3://a/b").body(fromUtf8String("a")),
                 "InputLocation: found a body too");
         assertRefused(
+                client,
                 request -> request.inputLocation("s3://a/b").requestTTLSeconds(59),
                 "RequestTTLSeconds: found \"59\", expected a whole number from 60 to 21600");
         assertRefused(
+                client,
                 request -> request.inputLocation("s3://a/b").invocationTimeoutSeconds(3601),
                 "InvocationTimeoutSeconds: found \"3601\", expected a whole number from 1 to 3600");
-        assertRefused(request -> request.inputLocation("s3://a/b").filename("a/b"), "Filename: found \"a/b\"");
+        assertRefused(client, request -> request.inputLocation("s3://a/b").filename("a/b"), "Filename: found \"a/b\"");
         assertRefused(
+                client,
                 request -> request.inputLocation("s3://a/b").s3OutputPathExtension("s3://b"),
                 "S3OutputPathExtension: found \"s3://b\"");
         assertRefused(
+                client,
                 request -> request.inputLocation("s3://a/b").s3OutputPathExtension("a/../../b"),
                 "S3OutputPathExtension and Filename: %s/out: found the key \"a/../../b/".formatted(shared));
-        assertRefused(request -> request.inputLocation("s3://a/b").inferenceId("x".repeat(65)), "Inference-Id: found");
         assertRefused(
+                client,
+                request -> request.inputLocation("s3://a/b").inferenceId("x".repeat(65)),
+                "Inference-Id: found");
+        assertRefused(
+                client,
                 request -> request.inputLocation("https://a/b"),
                 "InputLocation: \"https://a/b\": found the scheme https");
         assertRefused(
+                client,
                 request -> request.body(SdkBytes.fromByteArray(new byte[128_001])),
                 "found 128001 bytes, expected at most the 128000");
     }
@@ -250,27 +262,27 @@ class AsyncInvocationsTest {
     @Test
     void aNameThatCannotBeWrittenIsAValidationError() throws IOException {
         var name = "S3OutputPathExtension and Filename: %s/out/".formatted(shared);
-        assertRefused(named("x".repeat(300), "a.txt"), name + "x");
-        assertThat(written(ask(client, named("", "taken.txt")).outputLocation()))
-                .startsWith("[A]");
+        assertRefused(client, named("x".repeat(300), "a.txt"), name + "x");
+        assertAnswered(client, named("", "taken.txt"));
         assertRefused(
+                client,
                 named("taken.txt", "a.txt"),
                 name
                         + "taken.txt/a.txt: can't be written: found a file at %s/out/taken.txt, expected a directory"
                                 .formatted(shared));
-        assertThat(written(ask(client, named("held", "a.txt")).outputLocation()))
-                .startsWith("[A]");
+        assertAnswered(client, named("held", "a.txt"));
         assertRefused(
-                named("", "held"), name + "held: can't be written: found a directory, expected a file or nothing");
+                client,
+                named("", "held"),
+                name + "held: can't be written: found a directory, expected a file or nothing");
     }
 
     @Test
     void thePlaceForFailuresIsClosedToCallers() throws IOException {
         for (var names : List.of(named("", "failures"), named("failures/mine", "a.txt"))) {
-            assertRefused(names, "found the place for failures, expected another name");
+            assertRefused(client, names, "found the place for failures, expected another name");
         }
-        assertThat(written(ask(client, named("failures2", "a.txt")).outputLocation()))
-                .startsWith("[A]");
+        assertAnswered(client, named("failures2", "a.txt"));
         var failed = ask(client, named("", "bad.txt").andThen(AsyncInvocationsTest::refused));
         assertThat(Path.of(failed.failureLocation())).hasParentRaw(shared.resolve("out/failures"));
         assertThat(written(failed.failureLocation())).contains("line: found bad");
@@ -312,8 +324,7 @@ class AsyncInvocationsTest {
         try (var server = TestServer.with(new EchoingHandler())
                         .start("BERTH_ASYNC_OUTPUT=" + directory, "BERTH_ASYNC_FAILURES=" + directory + "/");
                 var client = server.runtimeClient()) {
-            assertThat(written(ask(client, named("", "a.txt")).outputLocation()))
-                    .startsWith("[A]");
+            assertAnswered(client, named("", "a.txt"));
             assertThat(written(ask(client, named("", "b.txt").andThen(AsyncInvocationsTest::refused))
                             .failureLocation()))
                     .contains("line: found bad");
@@ -340,10 +351,10 @@ class AsyncInvocationsTest {
                                 "AWS_ENDPOINT_URL_S3=" + s3.endpoint());
                 var client = server.runtimeClient()) {
             s3.put("bucket", "in/a.txt", "a");
-            assertThatThrownBy(() -> ask(client, request -> request.inputLocation("/etc/passwd")))
-                    .isInstanceOf(ValidationErrorException.class)
-                    .hasMessageContaining(
-                            "found a file, expected s3://bucket/key; --async-input names a directory of files");
+            assertRefused(
+                    client,
+                    request -> request.inputLocation("/etc/passwd"),
+                    "found a file, expected s3://bucket/key; --async-input names a directory of files");
             var accepted = ask(
                     client,
                     request -> request.inputLocation("s3://bucket/in/a.txt")
@@ -367,13 +378,10 @@ class AsyncInvocationsTest {
                         .start("BERTH_ASYNC_OUTPUT=s3://bucket/" + prefix, "AWS_ENDPOINT_URL_S3=" + s3.endpoint());
                 var client = server.runtimeClient()) {
             for (var names : List.of(named("", "failures"), named("failures", "a.txt"))) {
-                assertThatThrownBy(() -> ask(client, names))
-                        .isInstanceOf(ValidationErrorException.class)
-                        .hasMessageContaining("found the place for failures, expected another name");
+                assertRefused(client, names, "found the place for failures, expected another name");
             }
-            assertThatThrownBy(() -> ask(client, named("x".repeat(423), "a")))
-                    .isInstanceOf(ValidationErrorException.class)
-                    .hasMessageContaining("found a key of 1026 bytes below it, expected at most 1024");
+            assertRefused(
+                    client, named("x".repeat(423), "a"), "found a key of 1026 bytes below it, expected at most 1024");
             ask(client, named("failures2", "a.txt"));
             await().until(() -> s3.keys("bucket").equals(List.of(prefix + "/failures2/a.txt")));
         }
@@ -386,17 +394,17 @@ class AsyncInvocationsTest {
                 .start("BERTH_ASYNC_OUTPUT=" + directory, "BERTH_ASYNC_CONCURRENCY=1", "BERTH_ASYNC_QUEUE=1");
         try (server;
                 var client = server.runtimeClient()) {
-            var runs = ask(client, request -> request.body(SdkBytes.fromUtf8String("a")));
+            var runs = ask(client, request -> request.body(fromUtf8String("a")));
             gate.awaitArrival();
-            var waits = ask(client, request -> request.body(SdkBytes.fromUtf8String("b")));
-            assertThatThrownBy(() -> ask(client, request -> request.body(SdkBytes.fromUtf8String("c"))))
+            var waits = ask(client, request -> request.body(fromUtf8String("b")));
+            assertThatThrownBy(() -> ask(client, request -> request.body(fromUtf8String("c"))))
                     .isInstanceOfSatisfying(
                             SageMakerRuntimeException.class,
                             error -> assertThat(error.isThrottlingException()).isTrue())
                     .hasMessageContaining("1 asynchronous invocations wait already (--async-queue)");
-            var stop = Thread.ofVirtual().start(() -> close(server));
+            var stop = server.stop();
             assertThat(written(waits.failureLocation())).contains("the server stopped before its turn; send it again");
-            assertThatThrownBy(() -> ask(client, request -> request.body(SdkBytes.fromUtf8String("d"))))
+            assertThatThrownBy(() -> ask(client, request -> request.body(fromUtf8String("d"))))
                     .isInstanceOf(ServiceUnavailableException.class);
             gate.open();
             stop.join();
@@ -410,9 +418,8 @@ class AsyncInvocationsTest {
         var gate = new Gate(1);
         try (var server = TestServer.with(new GatedHandler(gate)).start("BERTH_ASYNC_OUTPUT=" + directory);
                 var client = server.runtimeClient()) {
-            var accepted = ask(
-                    client,
-                    request -> request.body(SdkBytes.fromUtf8String("a")).invocationTimeoutSeconds(1));
+            var accepted =
+                    ask(client, request -> request.body(fromUtf8String("a")).invocationTimeoutSeconds(1));
             assertThat(written(accepted.failureLocation())).contains("InvocationTimeoutSeconds, 1 s, were over");
             gate.open();
         }
@@ -422,9 +429,10 @@ class AsyncInvocationsTest {
     void withoutAPlaceForAnswersThereAreNone() throws Exception {
         try (var server = TestServer.with(new TextHandler()).start();
                 var client = server.runtimeClient()) {
-            assertThatThrownBy(() -> ask(client, request -> request.inputLocation("s3://a/b")))
-                    .isInstanceOf(ValidationErrorException.class)
-                    .hasMessageContaining("name a directory or s3:// prefix with --async-output");
+            assertRefused(
+                    client,
+                    request -> request.inputLocation("s3://a/b"),
+                    "name a directory or s3:// prefix with --async-output");
         }
         try (var server = TestServer.with(new TextHandler())
                         .start("BERTH_ASYNC_OUTPUT=" + directory, "SAGEMAKER_REGION=eu-west-1");
@@ -436,22 +444,28 @@ class AsyncInvocationsTest {
         }
     }
 
-    private static void assertRefused(Consumer<InvokeEndpointAsyncRequest.Builder> request, String message) {
+    private static void assertRefused(
+            SageMakerRuntimeClient client, Consumer<InvokeEndpointAsyncRequest.Builder> request, String message) {
         assertThatThrownBy(() -> ask(client, request))
                 .isInstanceOf(ValidationErrorException.class)
                 .hasMessageContaining(message);
     }
 
+    private static void assertAnswered(
+            SageMakerRuntimeClient client, Consumer<InvokeEndpointAsyncRequest.Builder> request) throws IOException {
+        assertThat(written(ask(client, request).outputLocation())).startsWith("[A]");
+    }
+
     /// @param extension empty: none
     private static Consumer<InvokeEndpointAsyncRequest.Builder> named(String extension, String name) {
-        return request -> request.body(SdkBytes.fromUtf8String("a"))
+        return request -> request.body(fromUtf8String("a"))
                 .contentType("text/plain")
                 .s3OutputPathExtension(extension.isEmpty() ? null : extension)
                 .filename(name);
     }
 
     private static void refused(InvokeEndpointAsyncRequest.Builder request) {
-        request.body(SdkBytes.fromUtf8String("bad"));
+        request.body(fromUtf8String("bad"));
     }
 
     private static InvokeEndpointAsyncResponse ask(
@@ -463,13 +477,5 @@ class AsyncInvocationsTest {
         var file = Path.of(location);
         await().until(() -> Files.exists(file));
         return Files.readString(file);
-    }
-
-    private static void close(TestServer server) {
-        try {
-            server.server().close();
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
-        }
     }
 }

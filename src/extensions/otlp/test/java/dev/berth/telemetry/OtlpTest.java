@@ -309,8 +309,7 @@ class OtlpTest {
             server.invoke("a");
             span("POST /invocations");
         }
-        try (var disabled =
-                server(new TextHandler()).set("OTEL_SDK_DISABLED", "true").start()) {
+        try (var disabled = server(new TextHandler()).start("OTEL_SDK_DISABLED=true")) {
             disabled.invoke("b");
         }
         assertThat(receiver.spans("POST /invocations")).hasSize(1);
