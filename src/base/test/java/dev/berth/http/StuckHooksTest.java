@@ -18,6 +18,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// A server whose hooks do not end says so, and serves again when they do.
 @Tag("slow")
@@ -104,35 +106,23 @@ class StuckHooksTest {
                         "BERTH_STUCK_SECONDS=1");
     }
 
-    /// Waits in `inputFn` where the body says so.
-    private TestServer waiting() throws Exception {
-        return TestServer.with(TextHandler.before("inputFn", lines -> {
-                    if (lines.getFirst().startsWith("wait")) {
-                        wedged.incrementAndGet();
-                        if (lines.getFirst().startsWith("wait for memory")) {
-                            RequestMemory.waiting();
-                        }
-                        end.pass();
-                    }
-                }))
-                .start();
-    }
-
-    @Test
-    void hooksOfLargeRequestsTakeNoThreadFromSmallOnes() throws Exception {
-        try (var server = waiting()) {
-            var large = "wait" + " ".repeat(300 << 10);
-            var all = TestServer.hang(32, wedged::get, () -> server.invokeAsync(large));
-            assertThat(server.invoke("small").body()).isEqualTo("SMALL");
-            end.open();
-            assertAll(all, 200);
-        }
-    }
-
-    @Test
-    void hooksThatWaitForMemoryLetOthersRun() throws Exception {
-        try (var server = waiting()) {
-            var all = TestServer.hang(100, wedged::get, () -> server.invokeAsync("wait for memory"));
+    /// Hooks of large requests take no thread from small ones, and those that wait for memory let others
+    /// run.
+    @ParameterizedTest
+    @CsvSource({"32, wait, 300000", "100, wait for memory, 0"})
+    void hooksThatWaitLetOthersRun(int count, String waits, int more) throws Exception {
+        var handler = TextHandler.before("inputFn", lines -> {
+            if (lines.getFirst().startsWith("wait")) {
+                wedged.incrementAndGet();
+                if (lines.getFirst().startsWith("wait for memory")) {
+                    RequestMemory.waiting();
+                }
+                end.pass();
+            }
+        });
+        try (var server = TestServer.with(handler).start()) {
+            var body = waits + " ".repeat(more);
+            var all = TestServer.hang(count, wedged::get, () -> server.invokeAsync(body));
             assertThat(server.invoke("small").body()).isEqualTo("SMALL");
             end.open();
             assertAll(all, 200);
