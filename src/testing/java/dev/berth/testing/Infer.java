@@ -53,8 +53,7 @@ public final class Infer {
     }
 
     public static JsonNode json(HttpResponse<String> response) throws Exception {
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return tree(response.body());
+        return TestServer.json(response, 200);
     }
 
     public static JsonNode tree(String json) throws Exception {
@@ -63,9 +62,9 @@ public final class Infer {
 
     /// The protocol has the message alone.
     public static void assertError(HttpResponse<String> response, int status, String... message) throws Exception {
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
-        assertThat(tree(response.body()).properties()).hasSize(1);
-        assertThat(tree(response.body()).path("error").asText()).contains(message);
+        var error = TestServer.json(response, status);
+        assertThat(error.properties()).hasSize(1);
+        assertThat(error.path("error").asText()).contains(message);
     }
 
     /// Sends what stands behind the header in the body as it is.

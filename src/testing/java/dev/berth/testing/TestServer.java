@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.command.Server;
 import dev.berth.command.StartException;
 import dev.berth.config.Configuration;
@@ -38,6 +40,8 @@ import software.amazon.awssdk.services.sagemakerruntime.SageMakerRuntimeClient;
 /// A real server on a free port of the loopback interface, configured by environment variables as
 /// users do it, with a real HTTP client to talk to it.
 public final class TestServer implements AutoCloseable {
+
+    private static final JsonMapper JSON = new JsonMapper();
 
     public static final Path SAMPLE_ARTIFACT = Path.of("model-artifact").toAbsolutePath();
 
@@ -251,6 +255,12 @@ public final class TestServer implements AutoCloseable {
                 : String.valueOf(response.body());
         assertThat(response.statusCode()).as(body).isEqualTo(status);
         assertThat(List.of(texts)).allSatisfy(text -> assertThat(body).contains(text));
+    }
+
+    /// The body of an answer of this status.
+    public static JsonNode json(HttpResponse<String> response, int status) throws IOException {
+        assertStatus(response, status);
+        return JSON.readTree(response.body());
     }
 
     /// The id of the session that a request has opened.

@@ -1,20 +1,17 @@
 package dev.berth.dialects;
 
+import static dev.berth.testing.TestServer.assertStatus;
+import static dev.berth.testing.TestServer.json;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.hooks.BadInputException;
-import dev.berth.hooks.InvocationRequest;
-import dev.berth.json.JsonText;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -30,25 +27,16 @@ class TorchServeTest {
     @TempDir
     Path models;
 
-    private static final class PickyHandler extends TextHandler {
-        @Override
-        public List<String> inputFn(InvocationRequest request) throws IOException {
-            var lines = super.inputFn(request);
-            if (lines.contains("bad")) {
-                throw new BadInputException("line: found bad, expected letters");
-            }
-            if (lines.contains("broken")) {
-                throw new IllegalStateException("a hook fails");
-            }
-            return lines;
-        }
-    }
-
     @BeforeAll
     static void start() throws Exception {
-        server = TestServer.with(new PickyHandler())
-                .set("BERTH_MODEL_NAME", "letters")
-                .start();
+        var picky = TextHandler.before("inputFn", lines -> {
+            switch (lines.getFirst()) {
+                case "bad" -> throw new BadInputException("line: found bad, expected letters");
+                case "broken" -> throw new IllegalStateException("a hook fails");
+                default -> {}
+            }
+        });
+        server = TestServer.with(picky).start("BERTH_MODEL_NAME=letters");
     }
 
     @AfterAll
@@ -64,9 +52,7 @@ class TorchServeTest {
         "PUT, /predictions/letters/1"
     })
     void aModelIsAskedByItsName(String method, String path) throws Exception {
-        var answer = send(server, method, path, "a");
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.body()).isEqualTo("A");
+        assertThat(send(server, method, path, "a").body()).isEqualTo("A");
     }
 
     @ParameterizedTest
@@ -81,9 +67,7 @@ class TorchServeTest {
     })
     void errorsAreThoseOfTorchServe(String method, String path, String body, int code, String type, String message)
             throws Exception {
-        var answer = send(server, method, path, body);
-        assertThat(answer.statusCode()).isEqualTo(code);
-        var error = json(answer);
+        var error = json(send(server, method, path, body), code);
         assertThat(error.fieldNames()).toIterable().containsExactlyInAnyOrder("code", "type", "message");
         assertThat(error.path("code").intValue()).isEqualTo(code);
         assertThat(error.path("type").textValue()).isEqualTo(type);
@@ -97,20 +81,15 @@ class TorchServeTest {
             var question = "{\"question\": \"Who?\", \"context\": \"Bob came.\"}";
             assertThat(server.post("/predictions/qa", question).body()).contains("\"answer\":\"Bob\"");
             var none = send(server, "POST", "/predictions/none", "a");
-            assertThat(none.statusCode()).isEqualTo(404);
-            assertThat(json(none).path("type").textValue()).isEqualTo("ModelNotFoundException");
+            assertThat(json(none, 404).path("type").textValue()).isEqualTo("ModelNotFoundException");
         }
     }
 
     @Test
     void wherePlatformsRunTheServerThePathsAreNotThere() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                .set("SAGEMAKER_REGION", "eu-west-1")
-                .start()) {
-            assertThat(send(server, "POST", "/predictions/model", "a").statusCode())
-                    .isEqualTo(404);
-            assertThat(send(server, "POST", "/explanations/model", "a").statusCode())
-                    .isEqualTo(404);
+        try (var server = TestServer.with(new TextHandler()).start("SAGEMAKER_REGION=eu-west-1")) {
+            assertStatus(send(server, "POST", "/predictions/model", "a"), 404);
+            assertStatus(send(server, "POST", "/explanations/model", "a"), 404);
         }
     }
 
@@ -121,9 +100,5 @@ class TorchServeTest {
                 .header("Accept", "text/plain")
                 .method(method, BodyPublishers.ofString(body))
                 .build());
-    }
-
-    private static JsonNode json(HttpResponse<String> answer) throws IOException {
-        return JsonText.read(answer.body().getBytes(java.nio.charset.StandardCharsets.UTF_8));
     }
 }

@@ -1,5 +1,7 @@
 package dev.berth.openai;
 
+import static dev.berth.testing.TestServer.assertStatus;
+import static dev.berth.testing.TestServer.json;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -8,6 +10,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.testing.TestServer;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -42,14 +45,15 @@ class OpenAiEmbeddingsTest {
     }
 
     private static JsonNode ask(String body) throws Exception {
-        var response = server.post("/v1/embeddings", body);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return JSON.readTree(response.body());
+        return json(server.post("/v1/embeddings", body), 200);
+    }
+
+    private static String error(HttpResponse<String> response, int status) throws Exception {
+        return json(response, status).at("/error/message").textValue();
     }
 
     private static JsonNode own(String text) throws Exception {
-        return JSON.readTree(server.invoke(JSON.writeValueAsString(text), "Content-Type", "application/json")
-                .body());
+        return JSON.readTree(server.answer(JSON.writeValueAsString(text)));
     }
 
     @Test
@@ -112,17 +116,13 @@ class OpenAiEmbeddingsTest {
                 "{\"input\": \"a\", \"stream\": true}|body: found the unknown parameter \"stream\", expected one of model, input, encoding_format, dimensions, embedding_type, normalized, task"
             })
     void whatIsWrongIsNamed(String body, String message) throws Exception {
-        var response = server.post("/v1/embeddings", body);
-        assertThat(response.statusCode()).isEqualTo(400);
-        assertThat(JSON.readTree(response.body()).at("/error/message").textValue())
-                .isEqualTo(message);
+        assertThat(error(server.post("/v1/embeddings", body), 400)).isEqualTo(message);
     }
 
     @Test
     void moreDimensionsThanTheModelHasAreRefused() throws Exception {
         var response = server.post("/v1/embeddings", "{\"input\": \"a\", \"dimensions\": 99999}");
-        assertThat(response.statusCode()).isEqualTo(400);
-        assertThat(JSON.readTree(response.body()).at("/error/message").textValue())
+        assertThat(error(response, 400))
                 .isEqualTo("dimensions: found 99999, expected at most the %d of this model's vectors"
                         .formatted(own("a").size()));
     }
@@ -130,9 +130,7 @@ class OpenAiEmbeddingsTest {
     /// Whatever the types are that the task has elsewhere.
     @Test
     void theBodiesAreJsonAlone() throws Exception {
-        try (var asCsv = TestServer.artifact(ARTIFACT)
-                .set("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", "text/csv")
-                .start()) {
+        try (var asCsv = TestServer.artifact(ARTIFACT).start("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT=text/csv")) {
             assertThat(asCsv.post("/v1/embeddings", "{\"input\": \"a\"}")
                             .headers()
                             .firstValue("Content-Type"))
@@ -141,21 +139,15 @@ class OpenAiEmbeddingsTest {
         for (var type : List.of("text/csv", "application/jsonlines", "application/x-npy")) {
             var request = HttpRequest.newBuilder(server.uri("/v1/embeddings"));
             var body = BodyPublishers.ofString("{\"input\": \"a\"}");
-            assertThat(server.send(request.copy()
-                                    .header("Content-Type", type)
-                                    .POST(body)
-                                    .build())
-                            .statusCode())
-                    .isEqualTo(415);
-            assertThat(server.send(request.header("Accept", type).POST(body).build())
-                            .statusCode())
-                    .isEqualTo(406);
+            var typed = request.copy().header("Content-Type", type).POST(body).build();
+            assertStatus(server.send(typed), 415);
+            assertStatus(server.send(request.header("Accept", type).POST(body).build()), 406);
         }
     }
 
     @Test
     void theModelIsListed() throws Exception {
-        var list = JSON.readTree(server.get("/v1/models").body());
+        var list = json(server.get("/v1/models"), 200);
         assertThat(list.path("object").textValue()).isEqualTo("list");
         assertThat(list.path("data")).hasSize(1);
         var model = list.at("/data/0");
@@ -163,25 +155,19 @@ class OpenAiEmbeddingsTest {
         assertThat(model.path("object").textValue()).isEqualTo("model");
         assertThat(model.path("created").isIntegralNumber()).isTrue();
         assertThat(model.path("owned_by").isTextual()).isTrue();
-        assertThat(JSON.readTree(server.get("/v1/models/model").body())).isEqualTo(model);
-        var unknown = server.get("/v1/models/gpt");
-        assertThat(unknown.statusCode()).isEqualTo(404);
-        assertThat(JSON.readTree(unknown.body()).at("/error/message").textValue())
-                .startsWith("model: found \"gpt\", expected model");
+        assertThat(json(server.get("/v1/models/model"), 200)).isEqualTo(model);
+        assertThat(error(server.get("/v1/models/gpt"), 404)).startsWith("model: found \"gpt\", expected model");
     }
 
     @Test
     void modelsThatMakeNoneSaySo() throws Exception {
-        assertThat(server.post("/v1/chat/completions", "{}").statusCode()).isEqualTo(404);
+        assertStatus(server.post("/v1/chat/completions", "{}"), 404);
         try (var questions = TestServer.sample().start()) {
-            var response = questions.post("/v1/embeddings", "{\"input\": \"a\"}");
-            assertThat(response.statusCode()).isEqualTo(404);
-            assertThat(JSON.readTree(response.body()).at("/error/message").textValue())
+            assertThat(error(questions.post("/v1/embeddings", "{\"input\": \"a\"}"), 404))
                     .isEqualTo(
                             "/v1/embeddings: this model makes no embeddings, or its hooks do not say so in openAiPaths(); POST /invocations asks it");
-            var list = questions.get("/v1/models");
-            assertThat(list.statusCode()).isEqualTo(200);
-            assertThat(JSON.readTree(list.body()).at("/data/0/id").textValue()).isEqualTo("model");
+            var list = json(questions.get("/v1/models"), 200);
+            assertThat(list.at("/data/0/id").textValue()).isEqualTo("model");
         }
     }
 }
