@@ -79,7 +79,7 @@ final class Prompts {
                 tokens(text, fields.name("prompt")),
                 fields.integer("steps", 1, MOST_STEPS, DEFAULT_STEPS),
                 seeds(seed, fields.integer("n", 1, MOST_PICTURES, 1)),
-                format.orElse(fields.choice("output_format", List.of(Format.values()), Format.PNG)));
+                format.orElse(fields.choice("output_format", Format.PNG)));
     }
 
     /// @throws BadInputException naming the first word that it does not know, and those that it does
