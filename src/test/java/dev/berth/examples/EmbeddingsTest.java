@@ -1,6 +1,7 @@
 package dev.berth.examples;
 
 import static dev.berth.testing.TestServer.assertStatus;
+import static dev.berth.testing.TestServer.json;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -84,8 +85,7 @@ class EmbeddingsTest {
     @Tag("OAI-01")
     void openAisBodyIsAnsweredInItsForm() throws Exception {
         var sentences = List.of("one sentence", "another");
-        var own =
-                JSON.readTree(server.invoke(JSON.writeValueAsString(sentences)).body());
+        var own = json(server.invoke(JSON.writeValueAsString(sentences)), 200);
         var floats = openAi(Map.of("model", "small", "input", sentences, "encoding_format", "float"));
         assertThat(floats.path("object").textValue()).isEqualTo("list");
         assertThat(floats.path("model").textValue()).isEqualTo("small");
@@ -107,10 +107,8 @@ class EmbeddingsTest {
     }
 
     private static JsonNode openAi(Map<String, ?> body) throws Exception {
-        var request = HttpRequest.newBuilder(server.uri("/v1/embeddings"))
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(JSON.writeValueAsString(body)));
-        return JSON.readTree(server.send(request.build()).body());
+        return JSON.readTree(
+                server.post("/v1/embeddings", JSON.writeValueAsString(body)).body());
     }
 
     @Test
@@ -159,7 +157,7 @@ class EmbeddingsTest {
                         .header("Accept", "application/x-npy")
                         .build(),
                 BodyHandlers.ofByteArray());
-        assertThat(response.statusCode()).as(new String(response.body())).isEqualTo(200);
+        assertStatus(response, 200);
         return Npy.read(response.body());
     }
 }

@@ -1,5 +1,6 @@
 package dev.berth.examples;
 
+import static dev.berth.testing.TestServer.json;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -103,14 +104,10 @@ class ImageClassificationTest {
     void topKStandsBesideInstancesToo() throws Exception {
         var picture = Base64.getEncoder().encodeToString(Files.readAllBytes(pictures.getFirst()));
         var body = "{\"instances\": [{\"b64\": \"%s\"}], \"top_k\": %s}";
-        assertThat(predictions(BodyPublishers.ofString(body.formatted(picture, "10")), "application/json")
-                        .path(0)
-                        .path("classes"))
-                .hasSize(10);
-        assertThat(predictions(BodyPublishers.ofString(body.formatted(picture, "null")), "application/json")
-                        .path(0)
-                        .path("classes"))
-                .hasSize(5);
+        for (var most : Map.of("10", 10, "null", 5).entrySet()) {
+            var answer = json(server.invoke(body.formatted(picture, most.getKey())), 200);
+            assertThat(answer.at("/predictions/0/classes")).hasSize(most.getValue());
+        }
         for (var wrong : List.of("0", "1.5", "\"all\"")) {
             assertThat(server.invoke(body.formatted(picture, wrong)).body())
                     .contains("top_k: found ", "expected a whole number of at least 1");
@@ -145,8 +142,6 @@ class ImageClassificationTest {
     }
 
     private static JsonNode predictions(BodyPublisher body, String type) throws Exception {
-        var response = server.invoke(body, "Content-Type", type);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return JSON.readTree(response.body()).path("predictions");
+        return json(server.invoke(body, "Content-Type", type), 200).path("predictions");
     }
 }

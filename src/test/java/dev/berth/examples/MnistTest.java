@@ -1,5 +1,6 @@
 package dev.berth.examples;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.content.RecordIo;
@@ -92,7 +93,7 @@ class MnistTest {
     private static String invoke(byte[] body, String type) throws Exception {
         var response = server.invoke(
                 BodyPublishers.ofByteArray(body), "Content-Type", type, "Accept", "application/jsonlines, */*;q=0.1");
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        assertStatus(response, 200);
         return response.body();
     }
 }

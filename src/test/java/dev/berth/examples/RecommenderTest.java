@@ -1,6 +1,7 @@
 package dev.berth.examples;
 
 import static dev.berth.testing.TestServer.assertStatus;
+import static dev.berth.testing.TestServer.json;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -121,7 +122,7 @@ class RecommenderTest {
         assertThat(lines.get(1).path("user_id").textValue()).isEqualTo("113001");
 
         var json = server.invoke("{\"user_id\": \"115000\"}", "Content-Type", LINES, "Accept", "application/json");
-        assertThat(JSON.readTree(json.body()).isArray()).as(json.body()).isTrue();
+        assertThat(json(json, 200).isArray()).as(json.body()).isTrue();
     }
 
     @Test
@@ -163,7 +164,7 @@ class RecommenderTest {
     void otherTypesAreRefused() throws Exception {
         assertStatus(server.invoke("114521", "Content-Type", "text/csv"), 415);
         var csv = server.invoke("{\"user_id\": \"114521\"}", "Content-Type", "application/json", "Accept", "text/csv");
-        assertThat(csv.statusCode()).isEqualTo(406);
+        assertStatus(csv, 406);
     }
 
     @Test
@@ -181,14 +182,12 @@ class RecommenderTest {
     }
 
     private static JsonNode answer(String body) throws Exception {
-        var response = server.invoke(body, "Content-Type", "application/json", "Accept", "application/json");
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return JSON.readTree(response.body());
+        return json(server.invoke(body, "Accept", "application/json"), 200);
     }
 
     private static List<JsonNode> lines(TestServer server, String body) throws Exception {
         var response = server.invoke(body, "Content-Type", LINES, "Accept", LINES);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        assertStatus(response, 200);
         var lines = new ArrayList<JsonNode>();
         for (var line : response.body().split("\n", -1)) {
             lines.add(JSON.readTree(line));
@@ -207,7 +206,6 @@ class RecommenderTest {
 
     /// The message of a 400.
     private static String refusal(HttpResponse<String> response) throws IOException {
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-        return JSON.readTree(response.body()).path("message").textValue();
+        return json(response, 400).path("message").textValue();
     }
 }

@@ -1,8 +1,8 @@
 package dev.berth.examples;
 
+import static dev.berth.testing.TestServer.json;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.flatbuffers.FlatBufferBuilder;
 import dev.berth.testing.TestServer;
 import dev.hardwood.InputFile;
@@ -39,7 +39,6 @@ class TabularTest {
     private static final Path EXAMPLE = Path.of("examples/tabular");
     private static final String PARQUET = "application/x-parquet";
     private static final String ARROW = "application/vnd.apache.arrow.stream";
-    private static final ObjectMapper JSON = new ObjectMapper();
 
     @TempDir
     private static Path artifact;
@@ -167,7 +166,6 @@ class TabularTest {
 
     /// The message of a 400.
     private static String refusal(HttpResponse<String> response) throws IOException {
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-        return JSON.readTree(response.body()).path("message").textValue();
+        return json(response, 400).path("message").textValue();
     }
 }

@@ -11,12 +11,9 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -60,7 +57,7 @@ class TextGenerationTest {
             assertThat(text(ask(reference.path("body"))))
                     .isEqualTo(reference.path("text").textValue());
             if (reference.path("body").has("prompt")) {
-                assertThat(JSON.readTree(ask(generated(reference)).body()).at("/details/token_ids"))
+                assertThat(json(ask(generated(reference)).body()).at("/details/token_ids"))
                         .isEqualTo(reference.path("ids"));
             }
         }
@@ -124,7 +121,7 @@ class TextGenerationTest {
         var expected = text.substring(0, text.indexOf(stop));
         var body = (ObjectNode) reference.path("body").deepCopy();
         body.putPOJO("stop", List.of("never to be seen", stop));
-        var whole = JSON.readTree(ask(body).body()).at("/choices/0");
+        var whole = json(ask(body).body()).at("/choices/0");
         assertThat(whole.path("text").textValue()).isEqualTo(expected);
         assertThat(whole.path("finish_reason").textValue()).isEqualTo("stop");
         var chunks = chunks(ask(streamed(body)));
@@ -139,15 +136,10 @@ class TextGenerationTest {
     void plainTextIsAnsweredByPlainText() throws Exception {
         var reference = completion();
         var prompt = reference.at("/body/prompt").textValue();
-        var whole = ask(prompt, "Content-Type", "text/plain", "Accept", "text/plain");
+        var whole = server.invoke(prompt, "Content-Type", "text/plain", "Accept", "text/plain");
         assertThat(whole.headers().firstValue("Content-Type")).contains("text/plain");
         assertThat(whole.body()).startsWith(reference.path("text").textValue());
-        var streamed = ask(
-                json(Map.of("inputs", prompt, "stream", true)).toString(),
-                "Content-Type",
-                "application/json",
-                "Accept",
-                "text/plain");
+        var streamed = ask(json(Map.of("inputs", prompt, "stream", true)), "Accept", "text/plain");
         assertThat(streamed.headers().firstValue("Transfer-Encoding")).contains("chunked");
         assertThat(streamed.body()).isEqualTo(whole.body());
     }
@@ -156,7 +148,7 @@ class TextGenerationTest {
     @Tag("OAI-01")
     void openAisBodiesAreAnsweredInItsForms() throws Exception {
         var question = chat("What is the capital of France?", Map.of("model", "small", "max_tokens", 5));
-        var whole = JSON.readTree(post("/v1/chat/completions", question).body());
+        var whole = json(post("/v1/chat/completions", question).body());
         assertThat(whole.path("object").textValue()).isEqualTo("chat.completion");
         assertThat(whole.path("id").textValue()).startsWith("chatcmpl-");
         assertThat(whole.path("model").textValue()).isEqualTo("small");
@@ -182,25 +174,22 @@ class TextGenerationTest {
                 .isEqualTo(whole.at("/choices/0/message/content").textValue());
 
         var completion = json(Map.of("prompt", "In the beginning", "max_tokens", 3));
-        var completed = JSON.readTree(post("/v1/completions", completion).body());
+        var completed = json(post("/v1/completions", completion).body());
         assertThat(completed.path("object").textValue()).isEqualTo("text_completion");
         assertThat(completed.at("/choices/0/text").isTextual()).isTrue();
     }
 
     @Test
     void aTextGoesOnUntilTheModelCanReadNoMore() throws Exception {
-        var answer = JSON.readTree(
-                        ask(json(Map.of("inputs", "In the beginning"))).body())
-                .path("details");
+        var answer =
+                json(ask(json(Map.of("inputs", "In the beginning"))).body()).path("details");
         if (answer.path("finish_reason").textValue().equals("length")) {
             assertThat(answer.path("prompt_tokens").intValue()
                             + answer.path("generated_tokens").intValue())
                     .isEqualTo(512);
         }
         var longest = json(Map.of("inputs", "and ".repeat(200), "parameters", Map.of("max_new_tokens", 20)));
-        assertThat(JSON.readTree(ask(longest).body())
-                        .at("/details/generated_tokens")
-                        .intValue())
+        assertThat(json(ask(longest).body()).at("/details/generated_tokens").intValue())
                 .isEqualTo(20);
     }
 
@@ -218,7 +207,7 @@ class TextGenerationTest {
       """)
     void whatClientsAlwaysSendIsAnswered(int choices, String body) throws Exception {
         var path = body.contains("\"prompt\"") ? "/v1/completions" : "/v1/chat/completions";
-        var answer = JSON.readTree(post(path, json(body)).body());
+        var answer = json(post(path, json(body)).body());
         assertThat(answer.path("choices")).as(answer.toString()).hasSize(choices);
         for (int i = 0; i < choices; i++) {
             assertThat(answer.at("/choices/%d/index".formatted(i)).intValue()).isEqualTo(i);
@@ -251,10 +240,8 @@ class TextGenerationTest {
         if (!body.has("messages")) {
             ((ObjectNode) body).setAll(chat("Hello", Map.of()));
         }
-        var answer = post("/v1/chat/completions", body);
-        assertThat(answer.statusCode()).isEqualTo(400);
-        assertThat(JSON.readTree(answer.body()).at("/error/message").textValue())
-                .isEqualTo(message);
+        var answer = TestServer.json(post("/v1/chat/completions", body), 400);
+        assertThat(answer.at("/error/message").textValue()).isEqualTo(message);
     }
 
     @Test
@@ -262,7 +249,7 @@ class TextGenerationTest {
     void severalTextsAreThoseThatEachHasAlone() throws Exception {
         var prompts = List.of("In the beginning", "And Moses said");
         var several = json(Map.of("prompt", prompts, "n", 2, "max_tokens", 8, "temperature", 0.8, "seed", 3));
-        var whole = JSON.readTree(post("/v1/completions", several).body());
+        var whole = json(post("/v1/completions", several).body());
         int tokens = 0;
         for (int i = 0; i < 4; i++) {
             // Each choice has the next seed.
@@ -339,9 +326,8 @@ class TextGenerationTest {
                 "{\"inputs\": \"a\", \"parameter\": {}} | body: found the unknown parameter \"parameter\", expected parameters",
             })
     void whatIsWrongWithABodyIsNamed(String body, String message) throws Exception {
-        var answer = ask(body, "Content-Type", "application/json");
-        assertThat(answer.statusCode()).isEqualTo(400);
-        assertThat(JSON.readTree(answer.body()).path("message").textValue()).isEqualTo(message);
+        var answer = TestServer.json(server.invoke(body), 400);
+        assertThat(answer.path("message").textValue()).isEqualTo(message);
     }
 
     @Test
@@ -354,12 +340,9 @@ class TextGenerationTest {
     /// may have here.
     @Test
     void theCacheOfASessionCountsAsMemoryOfSessions() throws Exception {
-        try (var small =
-                TestServer.artifact(EXAMPLE).set("BERTH_SESSION_MEMORY_MB", "1").start()) {
+        try (var small = TestServer.artifact(EXAMPLE).start("BERTH_SESSION_MEMORY_MB=1")) {
             var text = json(Map.of("inputs", "and ".repeat(400), "parameters", Map.of("max_new_tokens", 1)));
-            var answer = small.invoke(
-                    text.toString(), "Content-Type", "application/json", "X-Amzn-SageMaker-Session-Id", "NEW_SESSION");
-            assertThat(answer.statusCode()).isEqualTo(200);
+            assertStatus(small.invoke(text.toString(), "X-Amzn-SageMaker-Session-Id", "NEW_SESSION"), 200);
             small.awaitMetrics("berth_sessions_closed_total{model=\"model\",reason=\"memory\"} 1.0");
         }
     }
@@ -367,13 +350,8 @@ class TextGenerationTest {
     @Test
     @Tag("SES-01")
     void theSecondTurnOfASessionCostsOnlyItsOwnTokens() throws Exception {
-        var opened = server.invoke(
-                "{\"requestType\":\"NEW_SESSION\"}",
-                "Content-Type",
-                "application/json",
-                "X-Amzn-SageMaker-Session-Id",
-                "NEW_SESSION");
-        assertThat(opened.statusCode()).as(opened.body()).isEqualTo(200);
+        var opened = server.invoke("{\"requestType\":\"NEW_SESSION\"}", "X-Amzn-SageMaker-Session-Id", "NEW_SESSION");
+        assertStatus(opened, 200);
         var header =
                 opened.headers().firstValue("X-Amzn-SageMaker-New-Session-Id").orElseThrow();
         var session = header.substring(0, header.indexOf(';'));
@@ -446,20 +424,11 @@ class TextGenerationTest {
     }
 
     private static CompletableFuture<HttpResponse<String>> askAsync(JsonNode body, String... headers) {
-        var all = new ArrayList<>(List.of("Content-Type", "application/json"));
-        all.addAll(List.of(headers));
-        return server.invokeAsync(body.toString(), all.toArray(String[]::new));
-    }
-
-    private static HttpResponse<String> ask(String body, String... headers) throws Exception {
-        return server.invoke(body, headers);
+        return server.invokeAsync(body.toString(), headers);
     }
 
     private static HttpResponse<String> post(String path, JsonNode body) throws Exception {
-        return server.send(HttpRequest.newBuilder(server.uri(path))
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(body.toString()))
-                .build());
+        return server.post(path, body.toString());
     }
 
     private static ObjectNode chat(String question, Map<String, Object> parameters) {

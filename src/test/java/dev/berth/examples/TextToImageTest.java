@@ -1,6 +1,7 @@
 package dev.berth.examples;
 
 import static dev.berth.testing.TestServer.assertStatus;
+import static dev.berth.testing.TestServer.json;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -9,7 +10,6 @@ import dev.berth.image.Image;
 import dev.berth.testing.TestServer;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -48,7 +48,7 @@ class TextToImageTest {
 
     @Test
     void aPromptIsAnsweredAsStableDiffusionAnswersOnBedrock() throws Exception {
-        var answer = json(
+        var answer = answer(
                 "{\"prompt\": \"An orange ring, on a BLACK background.\", \"seed\": 4294967295, \"steps\": 2, \"n\": 2}");
         assertThat(answer.path("seeds")).hasToString("[4294967295,0]");
         assertThat(answer.path("images")).hasSize(2);
@@ -96,17 +96,12 @@ class TextToImageTest {
         for (var request : requests) {
             var lines = request.join().body().split("\n");
             assertThat(lines).hasSize(12);
-            assertThat(JSON.readTree(lines[7]).path("images").path(0).binaryValue())
-                    .isEqualTo(alone);
-            assertThat(JSON.readTree(lines[8]).path("images").path(0).binaryValue())
-                    .isNotEqualTo(alone);
+            assertThat(first(JSON.readTree(lines[7]))).isEqualTo(alone);
+            assertThat(first(JSON.readTree(lines[8]))).isNotEqualTo(alone);
         }
         try (var other =
                 TestServer.artifact(EXAMPLE).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_CPU_PROFILE=latency")) {
-            assertThat(JSON.readTree(other.invoke(PROMPT.formatted(7)).body())
-                            .path("images")
-                            .path(0)
-                            .binaryValue())
+            assertThat(first(json(other.invoke(PROMPT.formatted(7)), 200)))
                     .as("with another number of threads")
                     .isEqualTo(alone);
         }
@@ -115,8 +110,8 @@ class TextToImageTest {
     @Test
     void aSeedThatWasChosenIsSaidSoThatThePictureCanBeMadeAgain() throws Exception {
         var prompt = "{\"prompt\": \"two small stars\", \"steps\": 2%s}";
-        var chosen = json(prompt.formatted(""));
-        assertThat(json(prompt.formatted(", \"seed\": " + chosen.path("seeds").path(0))))
+        var chosen = answer(prompt.formatted(""));
+        assertThat(answer(prompt.formatted(", \"seed\": " + chosen.path("seeds").path(0))))
                 .isEqualTo(chosen);
         var bare = bytes(prompt.formatted(""), "Accept", "image/png");
         var seed =
@@ -124,7 +119,7 @@ class TextToImageTest {
         assertThat(seed).matches("seed=\\d+");
         assertThat(picture(prompt.formatted(", \"seed\": " + seed.substring(5))))
                 .isEqualTo(bare.body());
-        assertThat(json(prompt.formatted("")).path("seeds")).isNotEqualTo(chosen.path("seeds"));
+        assertThat(answer(prompt.formatted("")).path("seeds")).isNotEqualTo(chosen.path("seeds"));
     }
 
     @Test
@@ -137,8 +132,8 @@ class TextToImageTest {
         assertThat(jpeg.body()).startsWith(0xff, 0xd8, 0xff);
         assertThat(bytes("[" + PROMPT.formatted(7) + "]", "Accept", "image/*").body())
                 .isEqualTo(png.body());
-        var inJson = json("{\"prompt\": \"a red circle\", \"steps\": 1, \"output_format\": \"jpeg\"}");
-        assertThat(inJson.path("images").path(0).binaryValue()).startsWith(0xff, 0xd8, 0xff);
+        var inJson = answer("{\"prompt\": \"a red circle\", \"steps\": 1, \"output_format\": \"jpeg\"}");
+        assertThat(first(inJson)).startsWith(0xff, 0xd8, 0xff);
     }
 
     @Test
@@ -204,47 +199,43 @@ class TextToImageTest {
       [{"prompt": "a ring"}, {"prompt": "no ring"}]  | [1].prompt: found the word \\"no\\"
       """, quoteCharacter = '`')
     void whatIsWrongIsNamed(String body, String message) throws Exception {
-        var answer = server.invoke(body);
-        assertStatus(answer, 400, message);
+        assertStatus(server.invoke(body), 400, message);
     }
 
     @Test
     void aBadLineIsNamed() throws Exception {
-        assertThat(server.invoke(
-                                PROMPT.formatted(7) + "\n{\"prompt\": \"a dog\"}",
-                                "Content-Type",
-                                "application/jsonlines")
-                        .body())
-                .contains("line 2: prompt: found the word \\\"dog\\\"");
+        var lines = PROMPT.formatted(7) + "\n{\"prompt\": \"a dog\"}";
+        assertStatus(
+                server.invoke(lines, "Content-Type", "application/jsonlines"),
+                400,
+                "line 2: prompt: found the word \\\"dog\\\"");
     }
 
     @Test
     void nothingIsAnsweredByNothing() throws Exception {
         assertThat(server.invoke("[]").body()).isEqualTo("[]");
-        assertThat(server.invoke("[]", "Accept", "image/png").statusCode()).isEqualTo(406);
+        assertStatus(server.invoke("[]", "Accept", "image/png"), 406);
     }
 
     private static byte[] picture(String body) throws Exception {
-        return json(body).path("images").path(0).binaryValue();
+        return first(answer(body));
     }
 
-    private static JsonNode json(String body) throws IOException, InterruptedException {
-        var answer = server.invoke(body);
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-        return JSON.readTree(answer.body());
+    private static byte[] first(JsonNode answer) throws IOException {
+        return answer.at("/images/0").binaryValue();
+    }
+
+    private static JsonNode answer(String body) throws Exception {
+        return json(server.invoke(body), 200);
     }
 
     private static HttpResponse<byte[]> bytes(String body, String... headers) throws Exception {
-        URI uri = server.uri("/invocations");
-        var answer = server.send(
-                HttpRequest.newBuilder(uri)
-                        .POST(BodyPublishers.ofString(body))
-                        .headers(headers)
-                        .build(),
-                BodyHandlers.ofByteArray());
-        assertThat(answer.statusCode())
-                .as(new String(answer.body(), StandardCharsets.UTF_8))
-                .isEqualTo(200);
+        var request = HttpRequest.newBuilder(server.uri("/invocations"))
+                .POST(BodyPublishers.ofString(body))
+                .headers(headers)
+                .build();
+        var answer = server.send(request, BodyHandlers.ofByteArray());
+        assertStatus(answer, 200);
         return answer;
     }
 }
