@@ -276,8 +276,6 @@ class OpenApiTest {
     }
 
     private static JsonNode document(TestServer server) throws Exception {
-        var response = server.get("/openapi.json");
-        assertThat(response.statusCode()).isEqualTo(200);
-        return JSON.readTree(response.body());
+        return TestServer.json(server.get("/openapi.json"), 200);
     }
 }

@@ -2,6 +2,7 @@ package dev.berth.openinference;
 
 import static dev.berth.testing.GrpcClient.assertFails;
 import static dev.berth.testing.GrpcClient.text;
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -352,9 +353,7 @@ class GrpcTest {
             gate.open();
             assertThat(text(running.get())).contains("A");
             assertThat(text(waiting.get())).contains("A");
-            assertThat(Infer.send(server, "model", Infer.body("content BYTES [1] \"\\\"a\\\"\""))
-                            .statusCode())
-                    .isEqualTo(200);
+            assertStatus(Infer.send(server, "model", Infer.body("content BYTES [1] \"\\\"a\\\"\"")), 200);
             for (var route : List.of("GRPCInferenceService/ModelInfer", "/v2/models/{name}/infer")) {
                 assertThat(server.get("/metrics").body().lines().filter(line -> line.contains(route)))
                         .anyMatch(line -> line.contains("503"));

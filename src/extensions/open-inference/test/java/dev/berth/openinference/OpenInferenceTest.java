@@ -11,6 +11,7 @@ import static dev.berth.testing.Infer.send;
 import static dev.berth.testing.Infer.sendBinary;
 import static dev.berth.testing.Infer.tree;
 import static dev.berth.testing.TestArtifact.TWO_INPUTS;
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.TextFormat;
@@ -62,7 +63,7 @@ class OpenInferenceTest {
         doubled = TestServer.artifact(artifact("doubled", "doubled.pt", null)).start();
         twoInputs = TestServer.artifact(artifact("two-inputs", "sum-and-product.pt", TWO_INPUTS))
                 .start();
-        questions = TestServer.sample().set("BERTH_MODEL_NAME", "answers").start();
+        questions = TestServer.sample().start("BERTH_MODEL_NAME=answers");
     }
 
     @AfterAll
@@ -78,13 +79,7 @@ class OpenInferenceTest {
 
     /// A server whose hooks always answer this.
     private static TestServer answering(InvocationResponse answer) throws Exception {
-        return TestServer.with(new TextHandler() {
-                    @Override
-                    public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-                        return answer;
-                    }
-                })
-                .start();
+        return TestServer.with(TextHandler.writing((_, _) -> answer)).start();
     }
 
     @Test
@@ -160,9 +155,7 @@ class OpenInferenceTest {
         assertError(send(doubled, "model", """
         {"parameters": {"timeout": 1}, "inputs": [{"name": "values", "datatype": "FP32", "shape": [1], "data": [1]}]}"""), 504, "the request's time ran out");
         var gate = new Gate(1);
-        try (var server = TestServer.with(new GatedHandler(gate))
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .start()) {
+        try (var server = TestServer.with(new GatedHandler(gate)).start("SAGEMAKER_MODEL_SERVER_WORKERS=1")) {
             var running = server.invokeAsync("a");
             gate.awaitArrival();
             // In the queue, behind one that goes on.
@@ -314,43 +307,40 @@ class OpenInferenceTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "[]                                       | 400 | body: found a list",
-                "{                                        | 400 | body: not JSON",
-                "{}                                       | 400 | inputs: found nothing, expected a list",
-                "{'inputs': []}                           | 400 | inputs: found none, expected at least one",
-                "{'inputs': [1]}                          | 400 | inputs[0].name: found nothing, expected a text",
-                "{'id': 1, 'inputs': []}                  | 400 | id: found 1, expected a text",
-                "{'inputs': [{'name': 'values'}]}         | 400 | inputs[0].datatype: found nothing, expected a text",
-                "{'inputs': [{'name': 'values', 'datatype': 'UINT32', 'shape': [1], 'data': [1]}]} | 400 | inputs[0].datatype: found ~UINT32~, expected one of [BOOL",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'data': [1]}]} | 400 | inputs[0].shape: found nothing, expected a list of whole numbers",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [-1], 'data': [1]}]} | 400 | inputs[0].shape: found [-1], expected lengths of at least 0",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [99999, 99999], 'data': [1]}]} | 400 | inputs[0].shape: found [99999, 99999], expected",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [3], 'data': [1, 2]}]} | 400 | inputs[0].data: found 2 elements, expected 3 for the shape [3]",
-                "{'inputs': [{'name': 'values', 'datatype': 'INT8', 'shape': [1], 'data': [300]}]} | 400 | inputs[0].data[0]: found 300, expected a whole number that is int8",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1]}]} | 400 | inputs[0].data: found nothing, expected a list, or parameters.binary_data_size",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'binary_data_size': 4}}]} | 400 | inputs[0].parameters.binary_data_size: found 4, expected at most the 0 bytes",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': []}]} | 400 | inputs[0].parameters: found a list, expected an object",
-                "{'inputs': [{'name': 'pixels', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | inputs[0].name: found ~pixels~, expected one of [values]",
-                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a']}]} | 400 | inputs[0].datatype: found BYTES, expected FP32",
-                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': [1]}]} | 400 | inputs[0].data[0]: found 1, expected a text",
-                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [2], 'data': ['a', 'b'], 'parameters': {'content_type': 'image/png'}}]} | 400 | inputs[0]: found 2 elements of image/png",
-                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a'], 'parameters': {'content_type': 'image/png'}}]} | 400 | inputs[0]: found what hooks get as image/png, expected",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}, {'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | inputs[1].name: found ~values~ a second time",
-                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['YQ=='], 'parameters': {'content_type': 'base64'}}]} | 400 | inputs[0].parameters.content_type: found ~base64~, expected a media type",
-                "{'parameters': {'sequence_id': 5, 'sequence_start': true}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.sequence_",
-                "{'parameters': {'sequence_id': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.sequence_id: found ~a~, expected none",
-                "{'parameters': {'priority': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.priority: found ~1~, expected none",
-                "{'parameters': {'timeout': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.timeout: found ~a~, expected microseconds",
-                "{'parameters': {'top_k': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters: found the unknown parameter ~top_k~, expected none",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'shared_memory_region': 'a'}}]} | 400 | inputs[0].parameters: found the unknown parameter ~shared_memory_region~, expected one of binary_data_size, content_type",
-                "{'outputs': [{'name': 'output_0', 'parameters': {'classification': 3}}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | outputs[0].parameters: found the unknown parameter ~classification~, expected one of binary_data",
-                "{'outputs': [{'name': 'other'}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | outputs[0].name: found ~other~, expected one of [output_0]"
+                "[]                                       | body: found a list",
+                "{                                        | body: not JSON",
+                "{}                                       | inputs: found nothing, expected a list",
+                "{'inputs': []}                           | inputs: found none, expected at least one",
+                "{'inputs': [1]}                          | inputs[0].name: found nothing, expected a text",
+                "{'id': 1, 'inputs': []}                  | id: found 1, expected a text",
+                "{'inputs': [{'name': 'values'}]}         | inputs[0].datatype: found nothing, expected a text",
+                "{'inputs': [{'name': 'values', 'datatype': 'UINT32', 'shape': [1], 'data': [1]}]} | inputs[0].datatype: found ~UINT32~, expected one of [BOOL",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'data': [1]}]} | inputs[0].shape: found nothing, expected a list of whole numbers",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [-1], 'data': [1]}]} | inputs[0].shape: found [-1], expected lengths of at least 0",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [99999, 99999], 'data': [1]}]} | inputs[0].shape: found [99999, 99999], expected",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [3], 'data': [1, 2]}]} | inputs[0].data: found 2 elements, expected 3 for the shape [3]",
+                "{'inputs': [{'name': 'values', 'datatype': 'INT8', 'shape': [1], 'data': [300]}]} | inputs[0].data[0]: found 300, expected a whole number that is int8",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1]}]} | inputs[0].data: found nothing, expected a list, or parameters.binary_data_size",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'binary_data_size': 4}}]} | inputs[0].parameters.binary_data_size: found 4, expected at most the 0 bytes",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': []}]} | inputs[0].parameters: found a list, expected an object",
+                "{'inputs': [{'name': 'pixels', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | inputs[0].name: found ~pixels~, expected one of [values]",
+                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a']}]} | inputs[0].datatype: found BYTES, expected FP32",
+                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': [1]}]} | inputs[0].data[0]: found 1, expected a text",
+                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [2], 'data': ['a', 'b'], 'parameters': {'content_type': 'image/png'}}]} | inputs[0]: found 2 elements of image/png",
+                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a'], 'parameters': {'content_type': 'image/png'}}]} | inputs[0]: found what hooks get as image/png, expected",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}, {'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | inputs[1].name: found ~values~ a second time",
+                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['YQ=='], 'parameters': {'content_type': 'base64'}}]} | inputs[0].parameters.content_type: found ~base64~, expected a media type",
+                "{'parameters': {'sequence_id': 5, 'sequence_start': true}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.sequence_",
+                "{'parameters': {'sequence_id': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.sequence_id: found ~a~, expected none",
+                "{'parameters': {'priority': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.priority: found ~1~, expected none",
+                "{'parameters': {'timeout': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.timeout: found ~a~, expected microseconds",
+                "{'parameters': {'top_k': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters: found the unknown parameter ~top_k~, expected none",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'shared_memory_region': 'a'}}]} | inputs[0].parameters: found the unknown parameter ~shared_memory_region~, expected one of binary_data_size, content_type",
+                "{'outputs': [{'name': 'output_0', 'parameters': {'classification': 3}}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | outputs[0].parameters: found the unknown parameter ~classification~, expected one of binary_data",
+                "{'outputs': [{'name': 'other'}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | outputs[0].name: found ~other~, expected one of [output_0]"
             })
-    void whatIsWrongIsNamed(String body, int status, String message) throws Exception {
-        assertError(
-                doubled.send(request(doubled, "model", body.replace('\'', '"')).build()),
-                status,
-                message.replace('~', '"'));
+    void whatIsWrongIsNamed(String body, String message) throws Exception {
+        assertError(send(doubled, "model", body.replace('\'', '"')), 400, message.replace('~', '"'));
     }
 
     @Test
@@ -448,8 +438,7 @@ class OpenInferenceTest {
                 assertError(send(server, "model", body.formatted(type, shape)), 413, "more memory than");
             }
             assertError(send(server, "model", body.formatted(type, "2, 0, 2147483647")), 400, "inputs[0].shape: found");
-            assertThat(send(server, "model", body.formatted(type, "2, 0")).statusCode())
-                    .isEqualTo(200);
+            assertStatus(send(server, "model", body.formatted(type, "2, 0")), 200);
         }
     }
 

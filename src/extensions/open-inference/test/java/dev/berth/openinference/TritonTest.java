@@ -5,6 +5,7 @@ import static dev.berth.testing.GrpcClient.text;
 import static dev.berth.testing.Infer.assertError;
 import static dev.berth.testing.Infer.json;
 import static dev.berth.testing.Infer.tree;
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -127,8 +128,7 @@ class TritonTest {
     void theOnlyModelIsInTheIndexAndStays() throws Exception {
         assertThat(json(one.post("/v2/repository/index", "")))
                 .isEqualTo(tree("[{\"name\": \"model\", \"version\": \"1\", \"state\": \"READY\", \"reason\": \"\"}]"));
-        assertThat(one.post("/v2/repository/models/model/load", "{}").statusCode())
-                .isEqualTo(200);
+        assertStatus(one.post("/v2/repository/models/model/load", "{}"), 200);
         assertError(
                 one.post("/v2/repository/models/model/unload", "{}"),
                 400,
@@ -140,8 +140,7 @@ class TritonTest {
         var body = "{\"parameters\": {\"unload_dependents\": false}}";
         assertThat(many.post("/v2/repository/models/b/load", "").statusCode()).isEqualTo(200);
         assertThat(states()).contains("b READY ");
-        assertThat(many.post("/v2/repository/models/b/unload", body).statusCode())
-                .isEqualTo(200);
+        assertStatus(many.post("/v2/repository/models/b/unload", body), 200);
         assertThat(states()).contains("b UNAVAILABLE not loaded");
         ofMany.call("RepositoryModelLoad", "model_name: 'b'");
         assertThat(text(ofMany.call("RepositoryIndex", "ready: true")))
