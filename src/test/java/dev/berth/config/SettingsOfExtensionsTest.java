@@ -84,10 +84,15 @@ class SettingsOfExtensionsTest {
                 .contains("found \"ftp://…@store\"");
     }
 
-    @Test
-    void theHealthRouteOfVertexMayBeTheServersOwn() {
-        assertThat(shown(Map.of("AIP_HEALTH_ROUTE", "/ping", "AIP_PREDICT_ROUTE", "/invocations"), Map.of()))
-                .contains("health-route = /ping (AIP_HEALTH_ROUTE)");
+    /// A route of Vertex may be the server's own, and a link to a service of Kubernetes is no port.
+    @ParameterizedTest
+    @CsvSource({
+        "AIP_HEALTH_ROUTE, /ping, health-route = /ping (AIP_HEALTH_ROUTE)",
+        "AIP_PREDICT_ROUTE, /invocations, predict-route = /invocations (AIP_PREDICT_ROUTE)",
+        "BERTH_GRPC_PORT, tcp://10.96.10.7:9000, grpc-port = not set (default)"
+    })
+    void aSettingThatMayBeIsShown(String name, String value, String line) {
+        assertThat(shown(Map.of(name, value), Map.of())).contains(line);
     }
 
     @ParameterizedTest
@@ -113,12 +118,6 @@ class SettingsOfExtensionsTest {
                 .map(each -> each.split("=", 2))
                 .collect(Collectors.toMap(each -> each[0], each -> each[1]));
         assertThat(problems(variables)).singleElement().asString().startsWith(problem);
-    }
-
-    @Test
-    void aLinkToAServiceIsNoPortOfGrpc() {
-        assertThat(shown(Map.of("BERTH_GRPC_PORT", "tcp://10.96.10.7:9000"), Map.of()))
-                .contains("grpc-port = not set (default)");
     }
 
     @ParameterizedTest

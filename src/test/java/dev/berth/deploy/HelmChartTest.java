@@ -127,22 +127,16 @@ class HelmChartTest {
         assertThat(render("{}").get("NetworkPolicy").path("spec").has("egress")).isFalse();
     }
 
-    @Test
-    void aGracePeriodHoldsTheLameDuckAndTheDrain() throws Exception {
-        var deployment = render("{lameDuckSeconds: 30, drainSeconds: 45}").get("Deployment");
-        assertThat(deployment
-                        .at("/spec/template/spec/terminationGracePeriodSeconds")
-                        .asInt())
-                .isEqualTo(85);
-    }
-
-    @Test
-    void anImageIsNamedByItsDigestWhereItHasOne() throws Exception {
-        var digest = "sha256:" + "0123456789abcdef".repeat(4);
-        var deployment = render("image: {repository: registry/qa, digest: '%s'}".formatted(digest))
-                .get("Deployment");
-        assertThat(deployment.at("/spec/template/spec/containers/0/image").asText())
-                .isEqualTo("registry/qa@" + digest);
+    /// A grace period holds the lame duck and the drain, and an image has its digest where there is one.
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        {lameDuckSeconds: 30, drainSeconds: 45} | /terminationGracePeriodSeconds | 85
+        image: {repository: registry/qa, digest: 'sha256:DIGEST'} | /containers/0/image | registry/qa@sha256:DIGEST
+        """)
+    void aValueIsThatOfThePod(String values, String place, String expected) throws Exception {
+        var digest = "0123456789abcdef".repeat(4);
+        var pod = render(values.replace("DIGEST", digest)).get("Deployment").at("/spec/template/spec");
+        assertThat(pod.at(place).asText()).isEqualTo(expected.replace("DIGEST", digest));
     }
 
     @Test

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -43,21 +44,6 @@ class KubernetesFilesTest {
     private static final Path SERVICE = Path.of("deploy/kserve/inference-service.yaml");
     private static final Path JOB = Path.of("deploy/batch/kubernetes-job.yaml");
     private static final Path KSERVE_SCHEMAS = Path.of("src/test/resources/kserve/schemas.json");
-
-    /// The classes that are generated from the OpenAPI document of Kubernetes, by `apiVersion`.
-    private static final Map<String, String> VERSIONS = Map.of(
-            "apps/v1",
-            "V1",
-            "v1",
-            "V1",
-            "policy/v1",
-            "V1",
-            "autoscaling/v2",
-            "V2",
-            "networking.k8s.io/v1",
-            "V1",
-            "batch/v1",
-            "V1");
 
     static Stream<Path> objects() {
         return Stream.concat(
@@ -109,14 +95,13 @@ class KubernetesFilesTest {
     @Test
     void kservesUrlsHaveTheNameOfItsService() throws Exception {
         var service = read(Files.readString(SERVICE)).at("/metadata/name").asText();
-        var arguments = texts(read(Files.readString(RUNTIME)).at("/spec/containers/0/args"))
-                .toList();
+        var arguments = texts(runtime().path("args")).toList();
         assertThat(arguments).hasSize(2).first().isEqualTo("serve");
         var option = arguments.getLast().replace("{{.Name}}", service).split("=");
         assertThat(option).startsWith("--model-name");
-        try (var server = TestServer.sample().set("BERTH_MODEL_NAME", option[1]).start()) {
+        try (var server = TestServer.sample().start("BERTH_MODEL_NAME=" + option[1])) {
             assertStatus(server.get("/v2/models/" + service + "/ready"), 200);
-            assertThat(server.get("/v1/models/" + service).statusCode()).isEqualTo(200);
+            assertStatus(server.get("/v1/models/" + service), 200);
         }
     }
 
@@ -130,7 +115,7 @@ class KubernetesFilesTest {
                         .plus(config.get(HttpConfig.DRAIN))
                         .plusSeconds(5));
         // KServe has the grace period of Kubernetes.
-        var kserve = config(read(Files.readString(RUNTIME)).at("/spec/containers/0"));
+        var kserve = config(runtime());
         assertThat(kserve.get(HttpConfig.LAME_DUCK)
                         .plus(kserve.get(HttpConfig.DRAIN))
                         .plusSeconds(5))
@@ -139,8 +124,7 @@ class KubernetesFilesTest {
 
     @Test
     void noProbeKillsAModelThatLoads() throws Exception {
-        for (var container :
-                List.of(container(), read(Files.readString(RUNTIME)).at("/spec/containers/0"))) {
+        for (var container : List.of(container(), runtime())) {
             var startup = container.path("startupProbe");
             assertThat(startup.path("periodSeconds").asInt()
                             * startup.path("failureThreshold").asInt())
@@ -165,8 +149,7 @@ class KubernetesFilesTest {
                         .asBoolean())
                 .isTrue();
         var batch = read(Files.readString(JOB)).at("/spec/template/spec/containers/0");
-        for (var container :
-                List.of(container(), read(Files.readString(RUNTIME)).at("/spec/containers/0"), batch)) {
+        for (var container : List.of(container(), runtime(), batch)) {
             var security = container.path("securityContext");
             assertThat(security.path("readOnlyRootFilesystem").asBoolean()).isTrue();
             assertThat(security.path("allowPrivilegeEscalation").asBoolean(true))
@@ -242,7 +225,9 @@ class KubernetesFilesTest {
     /// Fails where an object of Kubernetes' own is not as its API says. Others, such as the
     /// Prometheus operator's, it does not know.
     static void check(String version, String kind, JsonNode object) throws Exception {
-        var type = Class.forName("io.kubernetes.client.openapi.models." + VERSIONS.get(version) + kind);
+        // The classes are generated from the OpenAPI document: those of apps/v1 begin with V1.
+        var prefix = version.substring(version.lastIndexOf('/') + 1).toUpperCase(Locale.ROOT);
+        var type = Class.forName("io.kubernetes.client.openapi.models." + prefix + kind);
         try {
             type.getMethod("validateJsonElement", JsonElement.class)
                     .invoke(null, JsonParser.parseString(object.toString()));
@@ -290,6 +275,11 @@ class KubernetesFilesTest {
 
     private static JsonNode container() throws Exception {
         return deployment().at("/spec/template/spec/containers/0");
+    }
+
+    /// That of KServe's.
+    private static JsonNode runtime() throws Exception {
+        return read(Files.readString(RUNTIME)).at("/spec/containers/0");
     }
 
     private static JsonNode deployment() throws Exception {

@@ -1,6 +1,5 @@
 package dev.berth.handler.text;
 
-import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -78,9 +77,8 @@ class TaskTest {
         try (var server = TestServer.artifact(artifact).start()) {
             for (var line : lines) {
                 var expected = JSON.readTree(line);
-                var response = server.invoke(expected.path("request").toString(), "Content-Type", "application/json");
-                assertStatus(response, 200);
-                var found = JSON.readTree(response.body());
+                var found =
+                        TestServer.json(server.invoke(expected.path("request").toString()), 200);
                 assertThat(found.equals(TaskTest::compare, expected.path("answer")))
                         .as("%s%nanswered %s", line, found)
                         .isTrue();
