@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.marcnuri.helm.Helm;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,15 +16,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.yaml.snakeyaml.LoaderOptions;
-import org.yaml.snakeyaml.Yaml;
-import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /// `deploy/helm/berth`, rendered by Helm itself and compared with the API of Kubernetes and with
 /// `deploy/kubernetes`.
 class HelmChartTest {
 
-    private static final ObjectMapper JSON = new ObjectMapper();
     private static final Path CHART = Path.of("deploy/helm/berth");
     // Helm takes 1.20 where no cluster says its own.
     private static final String OLDEST = "1.27.0";
@@ -74,7 +69,7 @@ class HelmChartTest {
     @Test
     void itsPodsAreThoseOfTheFiles() throws Exception {
         var chart = render("{}").get("Deployment").at("/spec/template/spec");
-        var files = read(Files.readString(Path.of("deploy/kubernetes/deployment.yaml")))
+        var files = KubernetesFilesTest.read(Files.readString(Path.of("deploy/kubernetes/deployment.yaml")))
                 .at("/spec/template/spec");
         for (var part : new String[] {
             "/automountServiceAccountToken",
@@ -182,17 +177,11 @@ class HelmChartTest {
                 .call();
         var objects = new LinkedHashMap<String, JsonNode>();
         for (var document : text.split("(?m)^---$")) {
-            var object = read(document);
+            var object = KubernetesFilesTest.read(document);
             if (object.has("kind")) {
                 objects.put(object.path("kind").asText(), object);
             }
         }
         return objects;
-    }
-
-    private static JsonNode read(String text) {
-        var options = new LoaderOptions();
-        options.setAllowDuplicateKeys(false);
-        return JSON.valueToTree(new Yaml(new SafeConstructor(options)).load(text));
     }
 }

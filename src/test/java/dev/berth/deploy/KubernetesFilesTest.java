@@ -290,7 +290,7 @@ class KubernetesFilesTest {
         return read(Files.readString(KUBERNETES.resolve(name + ".yaml")));
     }
 
-    private static JsonNode read(String text) {
+    static JsonNode read(String text) {
         var options = new LoaderOptions();
         options.setAllowDuplicateKeys(false);
         return JSON.valueToTree(new Yaml(new SafeConstructor(options)).load(text));
