@@ -115,10 +115,10 @@ class WatchTest {
         CodeArtifact.hooks(directory, "int word = ;");
         try (var server = watching().start()) {
             assertThat(server.get("/ping")).satisfies(ping -> {
-                assertStatus(ping, 503, "code/Inference.java:2:12");
+                assertStatus(ping, 503, "code/Inference.java:2: error");
             });
             assertThat(server.invoke("x")).satisfies(answer -> {
-                assertStatus(answer, 500, "code/Inference.java:2:12");
+                assertStatus(answer, 500, "code/Inference.java:2: error");
             });
             answer("right");
             await().until(() -> server.get("/ping").statusCode() == 200);
