@@ -9,11 +9,11 @@ import dev.berth.storage.Storage;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.Gate;
+import dev.berth.testing.GatedHandler;
 import dev.berth.testing.Pipes;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TestThreads;
-import dev.berth.testing.TextHandler;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -241,14 +241,7 @@ class JobLockTest {
     @ValueSource(booleans = {false, true})
     void twoRunnersOfOneJobAreOne(boolean remote) throws Exception {
         var gate = new Gate(1);
-        var slow = new TextHandler() {
-            @Override
-            public List<String> predictFn(List<String> records, Object model) throws Exception {
-                gate.pass();
-                return super.predictFn(records, model);
-            }
-        };
-        try (var server = TestServer.with(slow).set("SAGEMAKER_BATCH", "true").start();
+        try (var server = TestServer.with(new GatedHandler(gate)).start("SAGEMAKER_BATCH=true");
                 var threads = new TestThreads()) {
             var job = new TestJob(directory, "--content-type text/plain --split-type Line");
             job.write("a.txt", "words\n");

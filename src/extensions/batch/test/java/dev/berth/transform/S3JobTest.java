@@ -10,6 +10,7 @@ import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.FaultyProxy.Request;
 import dev.berth.testing.Gate;
+import dev.berth.testing.GatedHandler;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TestThreads;
@@ -315,7 +316,7 @@ class S3JobTest {
         var gate = new Gate(1);
         try (var proxy = new FaultyProxy(s3.endpoint(), request -> {
                     if (request.method().equals("PUT") && request.target().contains("/behind-out/000.txt")) {
-                        passed(gate);
+                        gate.passWhateverInterrupts();
                     }
                     return new Fault.Pass();
                 });
@@ -380,22 +381,7 @@ class S3JobTest {
     }
 
     private static TestServer held(Gate gate) throws Exception {
-        return TestServer.with(new TextHandler() {
-                    @Override
-                    public List<String> predictFn(List<String> records, Object model) throws Exception {
-                        gate.pass();
-                        return super.predictFn(records, model);
-                    }
-                })
-                .start("SAGEMAKER_BATCH=true");
-    }
-
-    private static void passed(Gate gate) {
-        try {
-            gate.pass();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        return TestServer.with(new GatedHandler(gate)).start("SAGEMAKER_BATCH=true");
     }
 
     private static long gets(FaultyProxy proxy, String part) {
