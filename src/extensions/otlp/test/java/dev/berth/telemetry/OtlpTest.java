@@ -309,8 +309,10 @@ class OtlpTest {
             server.invoke("a");
             span("POST /invocations");
         }
-        try (var disabled = server(new TextHandler()).start("OTEL_SDK_DISABLED=true")) {
+        try (var log = new CapturedLog();
+                var disabled = server(new TextHandler()).start("OTEL_SDK_DISABLED=true")) {
             disabled.invoke("b");
+            assertThat(log.text()).doesNotContain("by OTLP");
         }
         assertThat(receiver.spans("POST /invocations")).hasSize(1);
         assertThat(receiver.metrics()).isEmpty();
