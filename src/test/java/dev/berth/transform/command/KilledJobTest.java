@@ -36,7 +36,7 @@ class KilledJobTest {
 
     private static final int KILLS = 15;
 
-    /// In S3, where parts of an output are written once a second.
+    /// In S3, where each takes longer.
     private static final int KILLS_IN_S3 = 5;
 
     private static final int SLOTS = 2;
@@ -84,7 +84,7 @@ class KilledJobTest {
     }
 
     @Test
-    void aJobOnFilesMakesNoMoreThanItsRequestsTwice() throws Exception {
+    void aJobOnFilesEndsAsIfItHadNotBeenKilled() throws Exception {
         var in = Files.createDirectory(directory.resolve("in"));
         for (var object : expected.entrySet()) {
             Files.writeString(in.resolve(object.getKey()), object.getValue().toLowerCase(Locale.ROOT));
@@ -94,10 +94,6 @@ class KilledJobTest {
         assertThat(contents(out))
                 .as("seed %d; and nothing else, such as leftovers", seed)
                 .isEqualTo(named(expected));
-        int records = OBJECTS.stream().mapToInt(Integer::intValue).sum();
-        assertThat(asked.get())
-                .as("seed %d: those that were asked at each kill are asked again", seed)
-                .isBetween(records, records + KILLS * SLOTS);
     }
 
     @Test
