@@ -166,16 +166,6 @@ public final class OnnxModel {
         return this;
     }
 
-    public OnnxModel inputOfAnyShape(String name, int type) {
-        graph.message(11, ofAnyShape(name, type));
-        return this;
-    }
-
-    public OnnxModel outputOfAnyShape(String name, int type) {
-        graph.message(12, ofAnyShape(name, type));
-        return this;
-    }
-
     private static Message ofAnyShape(String name, int type) {
         return new Message().text(1, name).message(2, new Message().message(1, elements(type)));
     }

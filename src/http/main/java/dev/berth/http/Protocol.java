@@ -11,9 +11,8 @@ import java.util.Optional;
 ///
 /// [Routes] finds all that there are by `ServiceLoader`: a provider is a line in
 /// `META-INF/services/dev.berth.http.Protocol`. Each is made once for all servers of the process,
-/// and so has no state; what a server has of it is made by [Route#handler()] and [#configure]. All but handlers run on
-/// the thread that starts a server. What they throw ends the
-/// start.
+/// and so has no state; what a server has of it is made by [Route#handler()] and [#configure]. All
+/// but handlers run on the thread that starts a server. What they throw ends the start.
 ///
 /// The smallest one has [#routes()] alone.
 public interface Protocol {

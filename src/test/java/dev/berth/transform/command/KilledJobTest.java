@@ -34,18 +34,22 @@ class KilledJobTest {
     /// 128 and the number of SIGKILL.
     private static final int KILLED = 137;
 
-    private static final int KILLS = 15;
-
-    /// In S3, where each takes longer.
-    private static final int KILLS_IN_S3 = 5;
+    private static final int KILLS = 5;
 
     private static final int SLOTS = 2;
 
     /// The objects by their numbers of records. Each record is a mini-batch.
     private static final List<Integer> OBJECTS = List.of(1, 3, 20, 1, 900, 40, 1, 1);
 
-    /// The model is asked so much between two kills, at most.
-    private static final int MOST_BETWEEN_KILLS = 80;
+    /// The model is asked so much between two kills: at least, which takes it some seconds, and at most.
+    private static final int LEAST_BETWEEN_KILLS = 150;
+
+    private static final int MOST_BETWEEN_KILLS = 180;
+
+    private static final int MILLIS_FOR_A_RECORD = 30;
+
+    /// In a second, which is how often answers are kept, and on their way when the job is killed.
+    private static final int MOST_LOST = SLOTS * (1000 / MILLIS_FOR_A_RECORD + 2);
 
     @TempDir
     private Path directory;
@@ -64,6 +68,7 @@ class KilledJobTest {
                     @Override
                     public List<String> predictFn(List<String> words, Object model) throws Exception {
                         asked.addAndGet(words.size());
+                        Thread.sleep(MILLIS_FOR_A_RECORD);
                         return super.predictFn(words, model);
                     }
                 })
@@ -84,16 +89,18 @@ class KilledJobTest {
     }
 
     @Test
-    void aJobOnFilesEndsAsIfItHadNotBeenKilled() throws Exception {
+    void aJobOnFilesAsksAgainForItsLastSecondOnly() throws Exception {
         var in = Files.createDirectory(directory.resolve("in"));
         for (var object : expected.entrySet()) {
             Files.writeString(in.resolve(object.getKey()), object.getValue().toLowerCase(Locale.ROOT));
         }
         var out = directory.resolve("out");
-        isDoneInTheEnd(KILLS, Map.of(), "--input %s --output %s".formatted(in, out));
+        isDoneInTheEnd(Map.of(), "--input %s --output %s".formatted(in, out));
         assertThat(contents(out))
                 .as("seed %d; and nothing else, such as leftovers", seed)
                 .isEqualTo(named(expected));
+        int records = OBJECTS.stream().mapToInt(Integer::intValue).sum();
+        assertThat(asked.get()).as("seed %d", seed).isBetween(records, records + KILLS * MOST_LOST);
     }
 
     @Test
@@ -104,7 +111,6 @@ class KilledJobTest {
                     "AWS_ACCESS_KEY_ID", S3Server.credentials().getFirst().value(),
                     "AWS_SECRET_ACCESS_KEY", S3Server.credentials().getLast().value());
             isDoneInTheEnd(
-                    KILLS_IN_S3,
                     environment,
                     "--endpoint-url %s --input s3://killed/in/ --output s3://killed/out".formatted(s3.endpoint()));
             assertThat(s3.texts("killed", "out/"))
@@ -114,12 +120,12 @@ class KilledJobTest {
         }
     }
 
-    private void isDoneInTheEnd(int kills, Map<String, String> environment, String flags) throws Exception {
+    private void isDoneInTheEnd(Map<String, String> environment, String flags) throws Exception {
         int killed = 0;
-        while (killed < kills && isKilled(environment, flags)) {
+        while (killed < KILLS && isKilled(environment, flags)) {
             killed++;
         }
-        assertThat(killed).as("seed %d: it is not done before", seed).isEqualTo(kills);
+        assertThat(killed).as("seed %d: it is not done before", seed).isEqualTo(KILLS);
         try (var job = transform(environment, flags)) {
             assertThat(job.exitCode()).as("seed %d: %s", seed, job.err()).isZero();
             assertThat(job.out())
@@ -131,7 +137,7 @@ class KilledJobTest {
     /// Kills a job at a random moment between the start of its process and the answers to some
     /// records.
     private boolean isKilled(Map<String, String> environment, String flags) throws Exception {
-        int enough = asked.get() + random.nextInt(MOST_BETWEEN_KILLS);
+        int enough = asked.get() + random.nextInt(LEAST_BETWEEN_KILLS, MOST_BETWEEN_KILLS);
         try (var job = transform(environment, flags)) {
             await().pollInterval(Duration.ofMillis(1 + random.nextInt(10)))
                     .until(() -> !job.process().isAlive() || asked.get() >= enough);

@@ -57,11 +57,10 @@ public interface Location {
     /// out. On disk they are the regular files in a directory and all directories below, or the file
     /// that the location itself is. Symbolic links are followed, though not into a directory that
     /// they are in; hidden files and directories (`.…`) are left out, and with them what an
-    /// unfinished writer leaves.
+    /// unfinished writer leaves. Where there is nothing, on disk too, there are none.
     ///
     /// @return to be consumed once. It asks for the objects as it goes: it holds a page of them, or
     ///   the names in one directory
-    ///   Where there is nothing, on disk too, it is empty
     /// @throws StorageException from here or from the stream
     Stream<StoredObject> list();
 

@@ -59,8 +59,8 @@ public final class LoadException extends Exception {
                         since.toSeconds(),
                         Thrown.place(stack));
             }
-        } catch (InterruptedException e) {
-            log.trace("{} has ended", hook, e);
+        } catch (InterruptedException _) {
+            // It has ended.
         }
     }
 }

@@ -21,10 +21,9 @@ import org.slf4j.LoggerFactory;
 /// The answers to an object's records that outlive the job when it is killed, in parts of some
 /// megabytes. A part is an object of its own, which appears whole: about once a second, as each is a
 /// request to S3 that costs money and time, or a file that is flushed to the disk. An object that is
-/// done sooner has none, and in S3 one that fails sooner. A part has answers in the order in which they arrived. Its
-/// name,
-/// `FROM-NUMBER`, says that all of them are for `FROM` and later records: those before were written
-/// when it was begun.
+/// done sooner has none, and in S3 one that fails sooner. A part has answers in the order in which they
+/// arrived. Its name, `FROM-NUMBER`, says that all of them are for `FROM` and later records: those before
+/// were written when it was begun.
 ///
 /// Records are counted from 1. Only the thread that reads and writes the object calls it, but for
 /// [#arrived]. What can't be kept, or not be read, is asked again, and fails no object.

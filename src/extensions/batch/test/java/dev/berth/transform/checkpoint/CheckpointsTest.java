@@ -12,6 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -88,14 +90,15 @@ class CheckpointsTest {
         Files.writeString(directory.resolve(".berth-parts"), "");
         var written = open();
         written.arrived(1, 1, 1, bytes("one"));
-        written.end(true);
+        written.end(false);
     }
 
     /// Several instances of a job may share a directory.
     @Test
     void whatAnotherInstanceRemovesMeanwhileIsNotLeft() throws Exception {
-        var other = Thread.ofVirtual().start(() -> {
-            while (!Thread.currentThread().isInterrupted()) {
+        var isOver = new AtomicBoolean();
+        var other = CompletableFuture.runAsync(() -> {
+            while (!isOver.get()) {
                 var begun = open();
                 begun.arrived(1, 1, 1, bytes("one"));
                 begun.end(false);
@@ -106,7 +109,7 @@ class CheckpointsTest {
         for (int i = 0; i < 2000; i++) {
             new Checkpoints(output(), "job");
         }
-        other.interrupt();
+        isOver.set(true);
         other.join();
     }
 

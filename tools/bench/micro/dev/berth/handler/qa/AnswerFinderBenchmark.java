@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.State;
 
 /// From the logits of one window to its best spans.
 @State(Scope.Benchmark)
-public class SpanSearchBenchmark extends Defaults {
+public class AnswerFinderBenchmark extends Defaults {
 
     private static final int TOKENS = 384;
 
