@@ -127,6 +127,15 @@ public final class HttpServer implements AutoCloseable {
     /// second, loses it.
     @Override
     public void close() {
+        // Where Jetty begins to stop, it fails what is being written to a connection that was silent for a
+        // second: the end of a stream that waited for its next part.
+        javalin.jettyServer()
+                .server()
+                .getDescendant(GracefulHandler.class)
+                .shutdown()
+                .copy()
+                .completeOnTimeout(null, 1, TimeUnit.SECONDS)
+                .join();
         try {
             javalin.stop();
         } catch (JavalinException e) {

@@ -153,9 +153,13 @@ class JobPatienceTest {
         job.write("b", "never\n");
         job.write("c", IntStream.range(0, 100).mapToObj(i -> "word\n").reduce("", String::concat));
         job.set("--patience 1 --max-concurrent-transforms 2");
+        var others = new Gate(1);
         open((request, body) -> {
             if (body.startsWith("word")) {
+                others.open();
                 pause();
+            } else if (body.startsWith("never")) {
+                others.passWhateverInterrupts();
             }
             answer(request, body.startsWith("never") ? 429 : 200, "answer");
         });
