@@ -50,7 +50,7 @@ public final class MecabFuzz {
                 .toList();
     }
 
-    /// @throws BadInputException where the dictionary is refused
+    /// @throws BadInputException where the dictionary is refused, or leads out of itself
     public static void read(byte[] changes) throws IOException {
         var directory = Files.createTempDirectory("mecab");
         try {
@@ -63,7 +63,7 @@ public final class MecabFuzz {
             }
             try (var dictionary = new MecabDictionary(directory)) {
                 requireOrder(new MecabWords(dictionary).cut(TEXT));
-            } catch (IOException e) {
+            } catch (IOException | IllegalStateException e) {
                 throw new BadInputException(e.getMessage(), e);
             }
         } finally {

@@ -11,10 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.List;
-import java.util.Map;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// A compiled dictionary of MeCab 0.996: the words and what it costs that one follows another. Safe
@@ -22,8 +19,8 @@ import java.util.stream.Stream;
 ///
 /// The files are MeCab's own and are mapped: a page comes into memory when it is first needed, and
 /// never into the heap. Of ipadic's 53 MB most are readings and parts of speech, which are not
-/// looked at. All that leads from one place to another is checked when a dictionary is opened, so
-/// that no text can lead out of a damaged one.
+/// looked at. The sizes of the files are checked when a dictionary is opened. What leads out of a
+/// damaged one is an [IndexOutOfBoundsException].
 ///
 /// `sys.dic` and `unk.dic` hold a header, a double array from words to entries, 16 bytes for each
 /// entry, and texts. `char.bin` holds the names of the categories and 32 bits for each character of
@@ -38,11 +35,8 @@ final class MecabDictionary implements AutoCloseable {
     record Category(int categories, int index, int length, boolean group, boolean invoke) {
 
         static Category of(int bits) {
-            return new Category(bits & 0x3ffff, index(bits), bits >>> 26 & 0xf, (bits >>> 30 & 1) == 1, bits < 0);
-        }
-
-        static int index(int bits) {
-            return bits >>> 18 & 0xff;
+            return new Category(
+                    bits & 0x3ffff, bits >>> 18 & 0xff, bits >>> 26 & 0xf, (bits >>> 30 & 1) == 1, bits < 0);
         }
 
         boolean isKindOf(Category other) {
@@ -65,18 +59,11 @@ final class MecabDictionary implements AutoCloseable {
     private static final int NAME = 32;
     private static final int CHARACTERS = 0xffff;
 
-    /// How far behind a base its units may lie, one for each byte.
-    private static final int REACH = 1 << Byte.SIZE;
-
     /// `sys.dic` or `unk.dic`.
     ///
     /// @param units of the double array, a base and a check each
     /// @param entries of 8 numbers each
     private record Words(IntBuffer units, ShortBuffer entries, int leftSize, int rightSize) {
-
-        int size() {
-            return units.limit() / 2;
-        }
 
         int base(int unit) {
             return units.get(2 * unit);
@@ -85,10 +72,6 @@ final class MecabDictionary implements AutoCloseable {
         /// The base of the unit that leads to this one; the unit itself where that is a word.
         int check(int unit) {
             return units.get(2 * unit + 1);
-        }
-
-        int count() {
-            return entries.limit() / 8;
         }
 
         private int id(int place) {
@@ -113,45 +96,14 @@ final class MecabDictionary implements AutoCloseable {
                 }
                 int value = base(base);
                 if (check(base) == base && value < 0) {
-                    for (int entry = first(value); entry < end(value); entry++) {
+                    int first = ~value >>> 8;
+                    for (int entry = first; entry < first + (~value & 0xff); entry++) {
                         found.add(
                                 new Entry(i + 1 - from, id(8 * entry), id(8 * entry + 1), entries.get(8 * entry + 3)));
                     }
                 }
             }
             return found;
-        }
-
-        private static int first(int value) {
-            return ~value >>> 8;
-        }
-
-        private static int end(int value) {
-            return first(value) + (~value & 0xff);
-        }
-
-        /// Whether nothing leads out of the file or in circles, and all entries have costs. A unit is
-        /// free, a word whose entries are there, or leads to a base inside, to which no other leads.
-        boolean isWhole(int leftIds, int rightIds) {
-            var bases = new BitSet();
-            boolean isWhole = size() > REACH;
-            for (int unit = 0; isWhole && unit < size(); unit++) {
-                int base = base(unit);
-                if (base < 0) {
-                    isWhole = unit > 0 && check(unit) == unit && end(base) <= count();
-                } else if (base == 0) {
-                    isWhole = unit > 0 && check(unit) == 0;
-                } else {
-                    isWhole = base < size() - REACH && !bases.get(base);
-                    // Else it may be far out.
-                    if (isWhole) {
-                        bases.set(base);
-                    }
-                }
-            }
-            return isWhole
-                    && IntStream.range(0, count())
-                            .allMatch(index -> id(8 * index) < leftIds && id(8 * index + 1) < rightIds);
         }
     }
 
@@ -187,12 +139,6 @@ final class MecabDictionary implements AutoCloseable {
                                         system.leftSize,
                                         system.rightSize));
             }
-            for (var words : Map.of("sys.dic", system, "unk.dic", unknownWords).entrySet()) {
-                if (!words.getValue().isWhole(leftIds, rightIds)) {
-                    throw new IOException("%s: %s: found a dictionary that leads out of itself; it is damaged"
-                            .formatted(directory, words.getKey()));
-                }
-            }
             var categories = map(directory.resolve("char.bin"), Integer.BYTES);
             int names = categories.getInt(0);
             long expected = Integer.BYTES + (long) NAME * names + Integer.BYTES * CHARACTERS;
@@ -203,11 +149,6 @@ final class MecabDictionary implements AutoCloseable {
             }
             this.characters = part(categories, Integer.BYTES + NAME * names, Integer.BYTES * CHARACTERS)
                     .asIntBuffer();
-            if (IntStream.range(0, CHARACTERS)
-                    .anyMatch(character -> Category.index(characters.get(character)) >= names)) {
-                throw new IOException("%s: char.bin: found a character of a category that is not there; it is damaged"
-                        .formatted(directory));
-            }
             this.unknown = new ArrayList<>();
             for (int i = 0; i < names; i++) {
                 var name = name(categories, Integer.BYTES + NAME * i);
@@ -221,6 +162,9 @@ final class MecabDictionary implements AutoCloseable {
                 }
                 unknown.add(entries);
             }
+        } catch (IndexOutOfBoundsException e) {
+            arena.close();
+            throw new IOException(directory + ": found a dictionary that leads out of itself; it is damaged", e);
         } catch (IOException | RuntimeException e) {
             arena.close();
             throw e;

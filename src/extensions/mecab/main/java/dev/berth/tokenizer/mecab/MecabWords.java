@@ -39,6 +39,8 @@ final class MecabWords {
         HeapRoom.require((long) MEMORY * codePoints.length);
         try (var _ = RequestMemory.hold((long) MEMORY * codePoints.length)) {
             return new Lattice(codePoints).words();
+        } catch (IndexOutOfBoundsException e) {
+            throw new IllegalStateException("the dictionary of MeCab leads out of itself; it is damaged", e);
         }
     }
 

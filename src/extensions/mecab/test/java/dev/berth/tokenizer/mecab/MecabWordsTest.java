@@ -79,28 +79,37 @@ class MecabWordsTest {
                 .hasMessageContaining(name + ": not found");
     }
 
-    /// Another version and character set, a category without unknown words, and places of the double
-    /// array, of the entries and of the characters that would lead out of the dictionary.
+    /// Another version and character set, a category without unknown words, and one that leads out of the file.
     @ParameterizedTest
     @CsvSource({
         "sys.dic, 4, 65000000, found no dictionary of MeCab 0.996",
         "'sys.dic', 40, 4555432d4a50, 'found a dictionary in EUC-JP, expected one in UTF-8'",
         "char.bin, 4, 4e4f5448494e4700, unk.dic: found no entry for the category NOTHING of char.bin",
-        "sys.dic, 72, ffffff7f, damaged",
-        "sys.dic, 88, ffffff7f, damaged",
-        "sys.dic, 12672, ffffff7f, damaged",
-        "unk.dic, 3616, ffffff7f, damaged",
-        "char.bin, 390, ffffff7f, damaged"
+        "unk.dic, 72, ffffff3f, damaged"
     })
     void aDictionaryThatIsWrongIsRefused(String name, int place, String bytes, String message, @TempDir Path directory)
             throws IOException {
+        damage(directory, name, place, bytes);
+        assertThatThrownBy(() -> new MecabDictionary(directory))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(message);
+    }
+
+    @Test
+    void aWordThatLeadsOutOfTheDictionaryIsAnError(@TempDir Path directory) throws IOException {
+        damage(directory, "sys.dic", 72, "ffffff3f");
+        try (var dictionary = new MecabDictionary(directory)) {
+            assertThatThrownBy(() -> words(dictionary, "Wer war das?"))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("damaged");
+        }
+    }
+
+    private static void damage(Path directory, String name, int place, String bytes) throws IOException {
         JapaneseArtifact.writeDictionary(directory);
         try (var channel = Files.newByteChannel(directory.resolve(name), StandardOpenOption.WRITE)) {
             channel.position(place).write(ByteBuffer.wrap(HexFormat.of().parseHex(bytes)));
         }
-        assertThatThrownBy(() -> new MecabDictionary(directory))
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining(message);
     }
 
     private static void assertSameWords(Path directory, String recorded) throws IOException {
