@@ -4,6 +4,7 @@ import dev.berth.tokenizer.WordCutter.Word;
 import java.text.Normalizer;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /// A text as MeCab is given it, and where each of its characters stands in the original: `㍿`
@@ -14,6 +15,11 @@ import java.util.stream.IntStream;
 /// @param ends where it ends, exclusive
 record NormalisedText(int[] codePoints, int[] starts, int[] ends) {
 
+    /// A character, and those behind it that may become one with it or change places with it: marks, the
+    /// sound marks of half width, and letters of Hangul.
+    private static final Pattern PART = Pattern.compile(
+            "(?s).[\\p{M}\\x{ff9e}\\x{ff9f}\\x{1160}-\\x{11ff}\\x{3131}-\\x{318e}\\x{ffa0}-\\x{ffdc}]*");
+
     /// @param offset what is added to all places
     /// @param compose whether Unicode's NFKC is made of the text
     static NormalisedText of(String text, int offset, boolean compose) {
@@ -21,20 +27,16 @@ record NormalisedText(int[] codePoints, int[] starts, int[] ends) {
         var starts = IntStream.builder();
         var ends = IntStream.builder();
         int place = offset;
-        for (int from = 0; from < text.length(); ) {
-            int to = from + Character.charCount(text.codePointAt(from));
-            int start = place++;
-            while (to < text.length() && combines(text.codePointAt(to))) {
-                to += Character.charCount(text.codePointAt(to));
-                place++;
-            }
+        var parts = PART.matcher(text);
+        while (parts.find()) {
+            int start = place;
+            place += parts.group().codePointCount(0, parts.group().length());
             int end = place;
-            normalised(text.substring(from, to), compose).codePoints().forEach(codePoint -> {
+            normalised(parts.group(), compose).codePoints().forEach(codePoint -> {
                 codePoints.add(codePoint);
                 starts.add(start);
                 ends.add(end);
             });
-            from = to;
         }
         return new NormalisedText(
                 codePoints.build().toArray(),
@@ -53,19 +55,5 @@ record NormalisedText(int[] codePoints, int[] starts, int[] ends) {
     private static String normalised(String part, boolean compose) {
         boolean simple = part.length() == 1 && part.charAt(0) < 0x80;
         return compose && !simple ? Normalizer.normalize(part, Normalizer.Form.NFKC) : part;
-    }
-
-    /// Whether a character may become one with those before it, or change places with them: marks,
-    /// the sound marks of half width, and letters of Hangul.
-    private static boolean combines(int codePoint) {
-        return switch (Character.getType(codePoint)) {
-            case Character.NON_SPACING_MARK, Character.COMBINING_SPACING_MARK, Character.ENCLOSING_MARK -> true;
-            default ->
-                codePoint == 0xff9e
-                        || codePoint == 0xff9f
-                        || (codePoint >= 0x1160 && codePoint <= 0x11ff)
-                        || (codePoint >= 0x3131 && codePoint <= 0x318e)
-                        || (codePoint >= 0xffa0 && codePoint <= 0xffdc);
-        };
     }
 }
