@@ -123,7 +123,7 @@ class TensorHandlerTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "application/jsonlines    | application/jsonlines | [1, 2]\\r~3~{\"x\": [[4]]} | [2.0,4.0]~6.0~[[8.0]]",
+                "application/jsonlines    | application/jsonlines | [1, 2]\\r~[3]~{\"x\": [4]} | [2.0,4.0]~[6.0]~[8.0]",
                 "application/jsonlines    | application/json | [1]~[2]~    | [[2.0],[4.0]]",
                 "text/csv                 | application/json | 1~2~        | [2.0,4.0]",
                 "text/csv                 | application/json | 1,2~ 3,\"4\" | [[2.0,4.0],[6.0,8.0]]",

@@ -7,11 +7,9 @@ import dev.berth.engine.Graph;
 import dev.berth.engine.GraphNames;
 import dev.berth.engine.RowCheck;
 import dev.berth.hooks.Tensor;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -32,18 +30,22 @@ final class Batching {
 
     /// What is known of rows.
     ///
-    /// @param ranks of a row of the first input for which this is so; empty: any
+    /// @param rank of a row of the first input for which this is so; empty: any
     /// @param haveParts whether each output has a part for each row; empty: not known
     /// @param isSettled whether forwards can't change it
     private record Rows(
-            boolean areIndependent, Set<Integer> ranks, Optional<Boolean> haveParts, String why, boolean isSettled) {
+            boolean areIndependent,
+            Optional<Integer> rank,
+            Optional<Boolean> haveParts,
+            String why,
+            boolean isSettled) {
 
         private static Rows dependent(String why) {
-            return new Rows(false, Set.of(), Optional.empty(), why, true);
+            return new Rows(false, Optional.empty(), Optional.empty(), why, true);
         }
 
         private static Rows unknown(String why) {
-            return new Rows(false, Set.of(), Optional.empty(), why, false);
+            return new Rows(false, Optional.empty(), Optional.empty(), why, false);
         }
     }
 
@@ -80,7 +82,7 @@ final class Batching {
                                         axes.haveRows() && outputs.size() > 1 ? ", or that output of outputs" : ""));
             }
             var why = "independentRows in model.json is " + said.get();
-            this.rows = new Rows(said.get(), Set.of(), Optional.empty(), why, true);
+            this.rows = new Rows(said.get(), Optional.empty(), Optional.empty(), why, true);
         } else if (names.scalesBatches()) {
             this.rows = Rows.dependent("it finds the scale of a whole batch in int8 while it runs");
         } else if (axes.symbols().size() > 1) {
@@ -121,8 +123,7 @@ final class Batching {
         var rows = this.rows;
         return rows.areIndependent
                 && axes.haveRows()
-                && (rows.ranks.isEmpty()
-                        || rows.ranks.contains(record.getFirst().rank()));
+                && rows.rank.stream().allMatch(rank -> rank == record.getFirst().rank());
     }
 
     /// Whether a tensor has the dimension of rows already, as far as the file or forwards tell.
@@ -131,46 +132,41 @@ final class Batching {
         int rank = ofFirstInput.rank();
         return axes.isDeclared()
                 ? axes.rank().equals(OptionalInt.of(rank))
-                : !rows.areIndependent && rows.ranks.contains(rank - 1);
+                : !rows.areIndependent && rows.rank.equals(Optional.of(rank - 1));
     }
 
     /// Tries what the model says of made-up rows, where it is not known yet.
     void tryMadeUp(TrialRows trial, Graph model) {
-        if (isTried || rows.isSettled || !axes.haveRows()) {
+        if (isTried || isKnown()) {
             return;
         }
         isTried = true;
-        inTime(() -> tryAll(trial, model));
-    }
-
-    private void tryAll(TrialRows trial, Graph model) {
         boolean isDeclared = axes.isDeclared();
-        Function<List<List<Tensor>>, Rows> tried =
-                some -> tried(some, "made-up rows", isDeclared, model::forward, model::outputNames);
-        var shown = tryEach(trial.madeUp(), tried);
-        if (isDeclared) {
-            return;
-        }
-        if (shown.isEmpty()) {
+        boolean isShown = tryEach(
+                trial.madeUp(), some -> tried(some, "made-up rows", isDeclared, model::forward, model::outputNames));
+        if (!isShown && !isDeclared) {
             rows = Rows.unknown("the file does not tell what a row is like");
-        } else if (rows.areIndependent) {
-            TrialRows.ofOtherRanks(shown.get())
-                    .map(tried)
-                    .filter(Rows::areIndependent)
-                    .forEach(this::learn);
         }
     }
 
-    /// Tries rows one after another until some of them show something; those.
-    private Optional<List<List<Tensor>>> tryEach(
-            Stream<List<List<Tensor>>> tries, Function<List<List<Tensor>>, Rows> tried) {
-        return tries.takeWhile(_ -> !Thread.currentThread().isInterrupted())
-                .filter(some -> learn(tried.apply(some)))
-                .findFirst();
+    /// Tries rows like those of the sample.
+    ///
+    /// @param forward runs the model
+    void trySample(List<List<Tensor>> sample, UnaryOperator<List<Tensor>> forward, Supplier<List<String>> outputs) {
+        if (!isKnown() && !sample.isEmpty()) {
+            tryEach(
+                    TrialRows.like(sample),
+                    some -> tried(some, "rows like those of the sample", true, forward, outputs));
+        }
     }
 
-    /// Interrupts what takes too long: a loop of the model may have no end.
-    private static void inTime(Runnable tries) {
+    private boolean isKnown() {
+        return rows.isSettled || !axes.haveRows();
+    }
+
+    /// Tries rows one after another until some of them show something. Interrupts what takes too long: a
+    /// loop of the model may have no end.
+    private boolean tryEach(Stream<List<List<Tensor>>> tries, Function<List<List<Tensor>>, Rows> tried) {
         var thread = Thread.currentThread();
         var ended = new CompletableFuture<Void>().orTimeout(MOST_SECONDS, TimeUnit.SECONDS);
         var interrupted = ended.handle((_, late) -> {
@@ -180,7 +176,7 @@ final class Batching {
             return late != null;
         });
         try {
-            tries.run();
+            return tries.takeWhile(_ -> !thread.isInterrupted()).anyMatch(some -> learn(tried.apply(some)));
         } finally {
             ended.complete(null);
             if (interrupted.join()) {
@@ -189,25 +185,10 @@ final class Batching {
         }
     }
 
-    /// Tries rows like those of the sample.
-    ///
-    /// @param forward runs the model
-    void trySample(List<List<Tensor>> sample, UnaryOperator<List<Tensor>> forward, Supplier<List<String>> outputs) {
-        if (rows.isSettled || !axes.haveRows() || sample.isEmpty()) {
-            return;
-        }
-        inTime(() -> tryEach(
-                TrialRows.like(sample), some -> tried(some, "rows like those of the sample", true, forward, outputs)));
-    }
-
     /// Whether it is more than what is known already.
     private boolean learn(Rows found) {
         if (found.haveParts.isPresent() || rows.haveParts.isEmpty()) {
-            var ranks = new HashSet<>(found.ranks);
-            if (found.areIndependent && rows.areIndependent) {
-                ranks.addAll(rows.ranks);
-            }
-            rows = new Rows(found.areIndependent, ranks, found.haveParts, found.why, found.isSettled);
+            rows = found;
         }
         return found.haveParts.isPresent();
     }
@@ -229,9 +210,7 @@ final class Batching {
         boolean isShown = result.haveParts().isPresent();
         return new Rows(
                 result.areIndependent(),
-                axes.isDeclared() || !isShown
-                        ? Set.of()
-                        : Set.of(some.getFirst().getFirst().rank()),
+                Optional.of(some.getFirst().getFirst().rank()).filter(_ -> isShown && !axes.isDeclared()),
                 result.haveParts(),
                 kind + result.found(),
                 isForGood && isShown && !result.areIndependent());

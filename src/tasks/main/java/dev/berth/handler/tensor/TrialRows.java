@@ -56,23 +56,6 @@ record TrialRows(GraphNames names, TensorInputs inputs) {
                 .flatMap(shapes -> rows(each, shapes, 1)));
     }
 
-    /// Rows of the same values that have no dimension, two and three.
-    static Stream<List<List<Tensor>>> ofOtherRanks(List<List<Tensor>> rows) {
-        var random = new Random(rows.size());
-        return Stream.of(0, 2, 3)
-                .map(rank -> rows.stream()
-                        .map(row -> row.stream()
-                                .map(each -> drawn(each, each.type(), shape(rank, each.size()), 1, random))
-                                .toList())
-                        .toList());
-    }
-
-    private static int[] shape(int rank, int last) {
-        return IntStream.range(0, rank)
-                .map(axis -> axis == rank - 1 ? last : SIZES.getFirst())
-                .toArray();
-    }
-
     private List<int[]> shapes(int count, int size) {
         return names.inputs().stream()
                 .limit(count)
