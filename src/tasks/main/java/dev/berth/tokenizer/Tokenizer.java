@@ -257,8 +257,6 @@ public final class Tokenizer implements AutoCloseable {
         return encode(text, pair, truncation());
     }
 
-    /// @throws dev.berth.hooks.BadInputException also when the text that alone may be cut is too
-    ///   short for it
     /// @see #encode(String, String)
     public Encoding encode(String text, String pair, Truncation truncation) {
         return row(List.of(text(text), text(pair)), truncation);
