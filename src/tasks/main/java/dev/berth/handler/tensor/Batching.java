@@ -62,8 +62,8 @@ final class Batching {
     Batching(GraphNames names, RowAxes axes, TensorArtifact artifact) {
         this.axes = axes;
         var outputs = artifact.outputs().isEmpty() ? names.outputNames() : artifact.outputs();
-        var odd = outputs.stream().filter(output -> axes.axis(output).isEmpty()).findFirst();
-        var oddOne = odd.map(output -> "its output %s is %s, without the dimension of the rows of its inputs"
+        var odd = outputs.stream().filter(output -> !axes.hasRows(output)).findFirst();
+        var oddOne = odd.map(output -> "its output %s is %s, which does not begin with the rows of its inputs"
                 .formatted(output, axes.shown(output)));
         // A number may be wrong: of LightGBM's classifiers the labels are [1], however many there are.
         boolean isNumber =
@@ -73,13 +73,11 @@ final class Batching {
             if (said.get() && (!axes.haveRows() || isNumber)) {
                 throw new ModelArtifactException(
                         artifact.directory(),
-                        "model.json: independentRows: found true, and %s says otherwise: %s; leave independentRows out%s"
+                        "model.json: independentRows: found true, and %s says otherwise: %s; leave independentRows out, or that output of outputs"
                                 .formatted(
                                         artifact.file().getFileName(),
-                                        axes.haveRows()
-                                                ? oddOne.get()
-                                                : "its inputs have no first dimension of any length",
-                                        axes.haveRows() && outputs.size() > 1 ? ", or that output of outputs" : ""));
+                                        oddOne.filter(_ -> axes.haveRows())
+                                                .orElse("its inputs have no first dimension of any length")));
             }
             var why = "independentRows in model.json is " + said.get();
             this.rows = new Rows(said.get(), Optional.empty(), Optional.empty(), why, true);

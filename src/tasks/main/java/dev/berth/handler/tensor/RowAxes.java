@@ -39,7 +39,7 @@ final class RowAxes {
         this.isForOne = firsts.equals(Set.of(1));
         this.isWhole = !isForOne && !Set.of(-1).containsAll(firsts);
         this.symbols = names.inputs().stream()
-                .map(input -> symbol(input.symbols(), 0))
+                .map(RowAxes::symbol)
                 .filter(symbol -> !symbol.isEmpty())
                 .distinct()
                 .toList();
@@ -81,8 +81,8 @@ final class RowAxes {
                 .map(shape -> isWhole ? shape : shape.subList(1, shape.size()));
     }
 
-    private static String symbol(List<String> symbols, int axis) {
-        var symbol = axis < symbols.size() ? symbols.get(axis) : "";
+    private static String symbol(GraphPort port) {
+        var symbol = port.symbols().isEmpty() ? "" : port.symbols().getFirst();
         return NUMBERED.matcher(symbol).matches() ? "" : symbol;
     }
 
@@ -91,34 +91,21 @@ final class RowAxes {
         return names.output(output).flatMap(GraphPort::shape);
     }
 
-    /// Which dimension of an output is that of the rows; empty: none. The first one where the file
-    /// does not tell. All rows have the whole of a constant.
-    OptionalInt axis(String output) {
-        return names.output(output).map(this::axis).orElse(OptionalInt.of(0));
+    /// Whether an output begins with the rows, which it does where the file does not tell. All rows have
+    /// the whole of a constant.
+    boolean hasRows(String output) {
+        return names.output(output).stream().allMatch(this::hasRows);
     }
 
-    private OptionalInt axis(GraphPort output) {
+    private boolean hasRows(GraphPort output) {
         var shape = output.shape().orElse(List.of());
         if (shape.isEmpty() || output.hasValue()) {
-            return OptionalInt.of(0);
+            return true;
         }
-        var symbol = symbols.size() == 1 ? symbols.getFirst() : "";
-        var free = IntStream.range(0, shape.size())
-                .filter(i -> shape.get(i) < 0)
-                .boxed()
-                .toList();
-        var called = free.stream()
-                .filter(i -> !symbol.isEmpty() && symbol(output.symbols(), i).equals(symbol))
-                .toList();
-        if (called.size() == 1) {
-            return OptionalInt.of(called.getFirst());
-        }
-        var mayBe = free.stream()
-                .filter(i -> symbol.isEmpty() || symbol(output.symbols(), i).isEmpty())
-                .toList();
-        return shape.getFirst() < 0
-                ? mayBe.contains(0) || called.contains(0) ? OptionalInt.of(0) : OptionalInt.empty()
-                : free.size() == 1 && mayBe.size() == 1 ? OptionalInt.of(mayBe.getFirst()) : OptionalInt.empty();
+        var own = symbol(output);
+        boolean isOther = symbols.size() == 1
+                && (own.isEmpty() ? output.symbols().contains(symbols.getFirst()) : !symbols.contains(own));
+        return shape.getFirst() < 0 && !isOther;
     }
 
     /// Whether the file tells the shapes of its inputs.
@@ -137,7 +124,7 @@ final class RowAxes {
 
     /// Whether the file says that an output has a part for each row.
     boolean hasParts(String output) {
-        return shape(output).isPresent() && axis(output).isPresent();
+        return shape(output).isPresent() && hasRows(output);
     }
 
     /// For each input of the model the records' tensors on each other.
@@ -183,27 +170,15 @@ final class RowAxes {
                 : names.output(name).filter(GraphPort::hasValue).isPresent()) {
             return Collections.nCopies(count, output);
         }
-        int axis = isForOne ? 0 : axis(name).orElse(0);
-        if (output.rank() <= axis || output.shape()[axis] != count) {
-            throw new RowCheck.NoRowsException("the model returned %s for a batch of %d, expected %s of %d%s"
-                    .formatted(
-                            output,
-                            count,
-                            axis == 0 ? "a first dimension" : "dimension " + axis,
-                            count,
-                            hasOthers ? "; \"outputs\" in model.json may leave it out" : ""));
+        if (isNumber || output.shape()[0] != count) {
+            throw new RowCheck.NoRowsException(
+                    "the model returned %s for a batch of %d, expected a first dimension of %d%s"
+                            .formatted(
+                                    output,
+                                    count,
+                                    count,
+                                    hasOthers ? "; \"outputs\" in model.json may leave it out" : ""));
         }
-        return parts(output, axis);
-    }
-
-    private static List<Tensor> parts(Tensor tensor, int axis) {
-        if (axis == 0) {
-            return tensor.unstack();
-        }
-        var outer = tensor.unstack().stream().map(part -> parts(part, axis - 1)).toList();
-        return IntStream.range(0, tensor.shape()[axis])
-                .mapToObj(row ->
-                        Tensor.stack(outer.stream().map(part -> part.get(row)).toList()))
-                .toList();
+        return output.unstack();
     }
 }
