@@ -9,7 +9,6 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.json.JsonText;
 import java.util.List;
 import java.util.function.BiFunction;
-import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -42,15 +41,12 @@ public final class InputReader<P> {
 
     /// The inputs of a request, each to be read for itself, so that a bad line fails alone.
     ///
-    /// @param listed the inputs of a body by what messages call them, where a task has more forms of a
-    ///   list
-    /// @param isAlone whether a body of a list of so many inputs is answered as one input alone
+    /// @param listed the inputs of a body by what messages call them, where a task has more forms
     /// @throws BadInputException when the body as a whole is a bad one
-    List<Supplier<TaskInput<P>>> inputs(
-            Documents documents, BiFunction<JsonNode, String, JsonNode> listed, IntPredicate isAlone) {
+    List<Supplier<TaskInput<P>>> inputs(Documents documents, BiFunction<JsonNode, String, JsonNode> listed) {
         return switch (documents) {
             case Documents.Body(var json) ->
-                body(json, listed, isAlone)
+                body(json, listed)
                         .<Supplier<TaskInput<P>>>map(input -> () -> input)
                         .toList();
             case Documents.Records(var records) ->
@@ -61,17 +57,15 @@ public final class InputReader<P> {
         };
     }
 
-    private Stream<TaskInput<P>> body(
-            JsonNode body, BiFunction<JsonNode, String, JsonNode> listed, IntPredicate isAlone) {
+    private Stream<TaskInput<P>> body(JsonNode body, BiFunction<JsonNode, String, JsonNode> listed) {
         var whole = input(body, "body", "", true);
         var inputs = listed.apply(whole.json(), whole.name());
         if (!inputs.isArray()) {
             return Stream.of(new TaskInput<>(inputs, whole.name(), whole.parameters(), true));
         }
         var name = whole.name().equals("body") ? "" : whole.name();
-        boolean alone = isAlone.test(inputs.size());
         return IntStream.range(0, inputs.size())
-                .mapToObj(i -> new TaskInput<>(inputs.path(i), "%s[%d]".formatted(name, i), whole.parameters(), alone));
+                .mapToObj(i -> new TaskInput<>(inputs.path(i), "%s[%d]".formatted(name, i), whole.parameters(), false));
     }
 
     /// @param name what messages call `json`

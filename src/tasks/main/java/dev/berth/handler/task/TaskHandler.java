@@ -98,16 +98,11 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
         return ContentTypes.reading(request, OfDocuments.class).readDocuments(request, fields);
     }
 
-    /// The inputs of a body, for a task that has more forms of a list.
+    /// The inputs of a body, for a task that has more forms of a list, or of an input alone.
     ///
     /// @param name what messages call them
     protected JsonNode listed(JsonNode inputs, String name) {
         return inputs;
-    }
-
-    /// Whether a body of a list of so many inputs is answered as one input alone.
-    protected boolean isAlone(int inputs) {
-        return false;
     }
 
     /// Whether the model answers the sample of the artifact well enough, where its response is not the
@@ -172,7 +167,7 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
 
     @Override
     public List<TaskRecord<T, P>> inputFn(InvocationRequest request) throws IOException {
-        var inputs = reader.inputs(documents(request), this::listed, this::isAlone);
+        var inputs = reader.inputs(documents(request), this::listed);
         var read = reading();
         return BadRecords.apart(request, inputs.size(), i -> {
             var input = inputs.get(i).get();

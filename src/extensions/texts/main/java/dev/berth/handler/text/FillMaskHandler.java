@@ -1,5 +1,6 @@
 package dev.berth.handler.text;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Fields;
@@ -110,8 +111,8 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
 
     /// The pipeline answers a list of one text as the text alone.
     @Override
-    protected boolean isAlone(int inputs) {
-        return inputs == 1;
+    protected JsonNode listed(JsonNode inputs, String name) {
+        return inputs.isArray() && inputs.size() == 1 && !inputs.path(0).isArray() ? inputs.path(0) : inputs;
     }
 
     /// A list of tokens, the best first; of several masks a list of those.
