@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.testing.CapturedLog;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
@@ -34,36 +33,15 @@ class QuestionSampleTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"0,, false", "0, -1, true", "4,, true"})
-    void anotherScoreOrAnotherOfTheBestAnswersIsAWarning(int rank, Double score, boolean warns) throws Exception {
+    @CsvSource({"0, -1", "4,"})
+    void anotherScoreOrAnotherOfTheBestAnswersWillDo(int rank, Double score) throws Exception {
         var traced = (ObjectNode) answers().path(rank);
         if (score != null) {
             traced.put("score", score);
         }
         respond(traced);
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-            assertThat(log.text().contains("WARN sample.json: the model answers"))
-                    .as(log.text())
-                    .isEqualTo(warns);
-        }
-    }
-
-    /// Of the best five answers several spans are this word, and their scores are added.
-    @Test
-    void theScoreIsThatOfTheSampleAndNotOfTheBestFive() throws Exception {
-        var question = "{\"question\": \"What is it?\", \"context\": \"Krzysztof came.\"}";
-        Files.writeString(artifact.resolve("sample.json"), question);
         try (var server = TestServer.artifact(artifact).start()) {
-            respond(JSON.readTree(server.invoke(question).body()));
-            var best = server.invoke("{\"inputs\": " + question + ", \"parameters\": {\"top_k\": 5}}")
-                    .body();
-            assertThat(JSON.readTree(best).path(0).path("score").asDouble()).isGreaterThan(0.9);
-        }
-        try (var log = new CapturedLog();
-                var _ = TestServer.artifact(artifact).start()) {
-            assertThat(log.text()).doesNotContain("sample.json");
+            assertStatus(server.get("/ping"), 200);
         }
     }
 
