@@ -191,14 +191,6 @@ class TokenizerTest {
         }
     }
 
-    @Test
-    void aByteOrderMarkIsNoPartOfTheFile() throws IOException {
-        var marked = Files.writeString(directory.resolve("tokenizer.json"), "\uFEFF" + Files.readString(BERT));
-        try (var tokenizer = Tokenizer.load(marked)) {
-            assertThat(tokenizer.tokens("How old?").starts()).containsExactly(0, 4, 7);
-        }
-    }
-
     /// A tokenizer takes 6 MB, and the JVM itself takes some meanwhile.
     @Test
     @EnabledOnOs(OS.LINUX)

@@ -15,7 +15,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -132,17 +131,10 @@ public final class Tokenizer implements AutoCloseable {
             var files = TokenizerFiles.read(file);
             return lowerCase || files.json().has(WordCutter.NAME)
                     ? changed(file, files, lowerCase)
-                    : of(withoutMark(HeapRoom.read(file, SHARE)), Optional.empty(), files);
+                    : of(HeapRoom.read(file, SHARE), Optional.empty(), files);
         } catch (IOException | RuntimeException e) {
             throw new IOException("%s can't be loaded as a tokenizer: %s".formatted(file, e.getMessage()), e);
         }
-    }
-
-    /// The native library takes no byte order mark.
-    private static byte[] withoutMark(byte[] text) {
-        boolean isMarked =
-                text.length > 2 && text[0] == (byte) 0xef && text[1] == (byte) 0xbb && text[2] == (byte) 0xbf;
-        return isMarked ? Arrays.copyOfRange(text, 3, text.length) : text;
     }
 
     private static Tokenizer of(byte[] content, Optional<WordCutter.Opened> words, TokenizerFiles files) {
