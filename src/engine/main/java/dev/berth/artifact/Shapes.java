@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.ToIntFunction;
+import java.util.stream.IntStream;
 
 /// The shapes that a traced model takes.
 ///
@@ -43,5 +44,25 @@ public record Shapes(boolean isDynamic, List<Shape> files) {
             json.part("shapes").wrong("\"compiled\" for " + target);
         }
         return new Shapes(!isCompiled, files);
+    }
+
+    /// The place of the file that rows of up to `length` tokens go through: of those with room for them
+    /// the one of the shortest row, and then of the smallest batch.
+    public int fitting(int rows, int length) {
+        return IntStream.range(0, files.size())
+                .filter(i -> files.get(i).sequence >= length && files.get(i).batch >= rows)
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("%d rows of %d tokens, and the longest shape takes %d"
+                        .formatted(rows, length, files.getLast().sequence)));
+    }
+
+    /// How many rows of up to `length` tokens go through one file.
+    public int rows(int length) {
+        int sequence = files.get(fitting(1, length)).sequence;
+        return files.stream()
+                .filter(file -> file.sequence == sequence)
+                .mapToInt(Shape::batch)
+                .max()
+                .orElseThrow();
     }
 }

@@ -35,23 +35,17 @@ public final class RowModel {
     /// 45 tokens is answered in 8.3 ms with both of them and in 9.1 with one.
     private static final int TOKENS_FOR_A_CORE = 16;
 
-    private record Loaded(Graph model, int batch, int sequence) {}
-
     private final ModelArtifact artifact;
     private final boolean dynamic;
     private final boolean oneByOne;
-    private final List<Loaded> files;
+    private final List<Graph> graphs;
 
     /// @param graphs a copy of each file of the artifact
     public RowModel(ModelArtifact artifact, Accelerator accelerator, List<Graph> graphs) {
         this.artifact = artifact;
         this.dynamic = artifact.shapes().isDynamic();
         this.oneByOne = accelerator instanceof Accelerator.Cpu;
-        var shapes = artifact.shapes().files();
-        this.files = IntStream.range(0, shapes.size())
-                .mapToObj(i -> new Loaded(
-                        graphs.get(i), shapes.get(i).batch(), shapes.get(i).sequence()))
-                .toList();
+        this.graphs = graphs;
     }
 
     /// @param outputs those that the task makes answers of
@@ -62,10 +56,6 @@ public final class RowModel {
                 INPUTS.containsAll(inputs) && inputs.stream().distinct().count() == inputs.size();
         var problem = "model.json: inputs: found %s, expected names among %s, each once".formatted(inputs, INPUTS);
         TaskHandler.check(artifact, areKnown ? Optional.empty() : Optional.of(problem), outputs);
-    }
-
-    private int maxSequence() {
-        return files.getLast().sequence;
     }
 
     /// Runs rows of every shape, and refuses a model whose rows depend on each other.
@@ -87,14 +77,14 @@ public final class RowModel {
     /// @param example whose tokens they have, again and again
     private List<List<Row>> warmUps(Row example) {
         if (!dynamic) {
-            return files.stream()
-                    .map(file -> Collections.nCopies(file.batch, of(example, file.sequence, i -> i)))
+            return artifact.shapes().files().stream()
+                    .map(file -> Collections.nCopies(file.batch(), of(example, file.sequence(), i -> i)))
                     .toList();
         }
-        int few = Math.min(32, maxSequence());
+        int few = Math.min(32, artifact.longestRow());
         // On a CPU what is compiled for a short row serves a long one, and long ones would take a fifth
         // of a second.
-        var lengths = oneByOne ? List.of(few, few) : List.of(maxSequence(), few, maxSequence());
+        var lengths = oneByOne ? List.of(few, few) : List.of(artifact.longestRow(), few, artifact.longestRow());
         return lengths.stream()
                 .map(length -> List.of(of(example, length, i -> i)))
                 .toList();
@@ -103,7 +93,7 @@ public final class RowModel {
     /// As far as a few rows show: an example, and some of its tokens in another order. Where rows of
     /// several lengths share a forward, one is longer.
     private void requireIndependence(Row example, Predicate<Row> fits, Function<List<Row>, List<float[]>> forward) {
-        int size = Math.min(example.size(), maxSequence());
+        int size = Math.min(example.size(), artifact.longestRow());
         int half = size / 2;
         var rows = new ArrayList<>(List.of(of(example, size, i -> i)));
         Stream.<IntUnaryOperator>of(
@@ -134,12 +124,7 @@ public final class RowModel {
         if (dynamic) {
             return oneByOne ? 1 : Math.max(1, MAX_TOKENS_OF_A_FORWARD / length);
         }
-        int sequence = fitting(length, 1).sequence;
-        return files.stream()
-                .filter(file -> file.sequence == sequence)
-                .mapToInt(Loaded::batch)
-                .max()
-                .orElseThrow();
+        return artifact.shapes().rows(length);
     }
 
     /// What is said of rows, as many of which go through a forward as may.
@@ -156,29 +141,20 @@ public final class RowModel {
     /// Runs the model on at most [#rowsOfAForward] rows.
     public RowOutputs forward(List<Row> rows) {
         int longest = rows.stream().mapToInt(Row::size).max().orElseThrow();
-        var file = fitting(longest, rows.size());
-        int columns = dynamic ? longest : file.sequence;
-        int count = dynamic ? rows.size() : file.batch;
-        var names = file.model.inputNames();
+        int file = artifact.shapes().fitting(rows.size(), longest);
+        var shape = artifact.shapes().files().get(file);
+        int columns = dynamic ? longest : shape.sequence();
+        int count = dynamic ? rows.size() : shape.batch();
+        var model = graphs.get(file);
+        var names = model.inputNames();
         var inputs = artifact.inputs();
         boolean byName = names.size() == inputs.size() && names.containsAll(inputs);
         var tensors = (byName ? names : inputs)
                 .stream()
                         .map(input -> tensor(input, rows, count, columns, artifact.padding()))
                         .toList();
-        var answered =
-                TaskHandler.outputs(file.model, tensors, artifact.outputs(), count * columns / TOKENS_FOR_A_CORE);
+        var answered = TaskHandler.outputs(model, tensors, artifact.outputs(), count * columns / TOKENS_FOR_A_CORE);
         return new RowOutputs(answered, count, columns);
-    }
-
-    /// The file of the shortest sequence that `length` and `rows` fit, and among those of the smallest
-    /// batch.
-    private Loaded fitting(int length, int rows) {
-        return files.stream()
-                .filter(file -> file.sequence >= length && file.batch >= rows)
-                .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException(
-                        "%d rows of %d tokens, and the longest shape takes %d".formatted(rows, length, maxSequence())));
     }
 
     /// One input of a forward: the rows, padded to `count` rows of `columns` tokens.

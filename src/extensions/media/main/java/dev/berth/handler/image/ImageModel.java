@@ -1,7 +1,8 @@
 package dev.berth.handler.image;
 
-import dev.berth.engine.EngineException;
+import dev.berth.artifact.Shapes;
 import dev.berth.engine.Graph;
+import dev.berth.handler.task.RowOutputs;
 import dev.berth.handler.task.TaskHandler;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ElementType;
@@ -10,7 +11,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.IntStream;
+import java.util.stream.Gatherers;
 
 /// The model of one accelerator: pictures in, the numbers of its one output for each picture out.
 ///
@@ -20,74 +21,54 @@ public final class ImageModel {
 
     private static final int MOST_OF_A_FORWARD = 64;
 
-    private record Loaded(Graph model, int batch) {}
-
     private final ImageArtifact artifact;
-    private final String output;
+    private final List<Graph> graphs;
     private final boolean dynamic;
-    private final boolean oneByOne;
+    private final int most;
     private final Tensor black;
-    private final List<Loaded> files;
 
     /// @param graphs a copy of each file of the artifact
     ImageModel(ImageArtifact artifact, Accelerator accelerator, List<Graph> graphs) {
         var size = artifact.preparation().size();
         this.artifact = artifact;
-        this.output = artifact.outputs().getFirst();
+        this.graphs = graphs;
         this.dynamic = artifact.shapes().isDynamic();
-        this.oneByOne = accelerator instanceof Accelerator.Cpu;
+        this.most =
+                !dynamic ? artifact.shapes().rows(1) : accelerator instanceof Accelerator.Cpu ? 1 : MOST_OF_A_FORWARD;
         this.black = Tensor.of(new float[3 * size.height() * size.width()], 3, size.height(), size.width());
-        this.files = IntStream.range(0, graphs.size())
-                .mapToObj(i -> new Loaded(
-                        graphs.get(i), artifact.shapes().files().get(i).batch()))
-                .toList();
     }
 
     /// Runs each shape once, or twice where any number of pictures will do: the engine compiles a
     /// graph on its first two calls. Then two pictures together.
     void warmUp() {
-        if (dynamic) {
-            forward(List.of(black));
-            forward(List.of(black));
-        } else {
-            files.forEach(file -> run(file, List.of(black)));
-        }
-        if (dynamic || files.getLast().batch > 1) {
+        var batches = dynamic
+                ? List.of(1, 1)
+                : artifact.shapes().files().stream().map(Shapes.Shape::batch).toList();
+        batches.forEach(count -> run(Collections.nCopies(count, black)));
+        if (dynamic || most > 1) {
             var noise = new Random(1).doubles(black.size(), -1, 1).toArray();
             TaskHandler.requireIndependence(
-                    artifact,
-                    List.of(black, Tensor.of(noise, black.shape()).as(ElementType.FLOAT32)),
-                    pictures -> run(fitting(pictures.size()), pictures));
+                    artifact, List.of(black, Tensor.of(noise, black.shape()).as(ElementType.FLOAT32)), this::run);
         }
     }
 
     /// The output of the model for each picture.
     List<float[]> forward(List<Tensor> pictures) {
-        int most = !dynamic ? files.getLast().batch : oneByOne ? 1 : MOST_OF_A_FORWARD;
-        var answers = new ArrayList<float[]>(pictures.size());
-        for (int from = 0; from < pictures.size(); from += most) {
-            var some = pictures.subList(from, Math.min(from + most, pictures.size()));
-            answers.addAll(run(fitting(some.size()), some));
-        }
-        return answers;
+        return pictures.stream()
+                .gather(Gatherers.windowFixed(most))
+                .flatMap(some -> run(some).stream())
+                .toList();
     }
 
-    private Loaded fitting(int count) {
-        return files.stream().filter(file -> file.batch >= count).findFirst().orElseThrow();
-    }
-
-    private List<float[]> run(Loaded file, List<Tensor> pictures) {
+    private List<float[]> run(List<Tensor> pictures) {
+        int file = artifact.shapes().fitting(pictures.size(), 1);
         var batch = new ArrayList<>(pictures);
         if (!dynamic) {
-            batch.addAll(Collections.nCopies(file.batch - pictures.size(), black));
+            int count = artifact.shapes().files().get(file).batch();
+            batch.addAll(Collections.nCopies(count - pictures.size(), black));
         }
-        var found = TaskHandler.outputs(file.model, List.of(Tensor.stack(batch)), List.of(output), Integer.MAX_VALUE)
-                .getFirst();
-        if (found.type() != ElementType.FLOAT32 || found.rank() != 2 || found.shape()[0] != batch.size()) {
-            throw new EngineException("%s: found %s, expected float32[%d, …]".formatted(output, found, batch.size()));
-        }
-        return found.unstack().subList(0, pictures.size()).stream()
-                .map(Tensor::floats)
-                .toList();
+        var names = artifact.outputs();
+        var found = TaskHandler.outputs(graphs.get(file), List.of(Tensor.stack(batch)), names, Integer.MAX_VALUE);
+        return new RowOutputs(found, batch.size(), 1).ofRows(names.getFirst(), pictures.size());
     }
 }
