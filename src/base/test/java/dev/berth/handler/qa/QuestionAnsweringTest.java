@@ -193,7 +193,7 @@ class QuestionAnsweringTest {
             delimiter = '|',
             quoteCharacter = '~',
             value = {
-                "application/json | {\"question\": \"Who?\", \"contxt\": \"x\"} | context: found nothing among the members \\\"question, contxt\\\"",
+                "application/json | {\"question\": \"Who?\", \"contxt\": \"x\"} | context: found nothing, expected a text",
                 "application/json | {\"question\": 7, \"context\": \"x\"} | question: found 7, expected a text",
                 "application/json | {\"question\": [\"a\", 7], \"context\": \"x\"} | [1].question: found 7, expected a text",
                 "application/json | {\"question\": [\"a\"], \"contxt\": \"x\"} | [0].context: found nothing",

@@ -36,12 +36,6 @@ public record Question(String name, String question, String context) {
     ///
     /// @param name what messages call the inputs of a body
     static JsonNode listed(JsonNode inputs, String name) {
-        if (name.equals("body") && !inputs.isContainerNode()) {
-            throw Excerpt.bad(
-                    name,
-                    inputs,
-                    "{\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …, \"parameters\": …}");
-        }
         var questions = inputs.path("question");
         if (!questions.isArray()) {
             return inputs;
@@ -69,11 +63,6 @@ public record Question(String name, String question, String context) {
 
     private static String text(JsonNode json, String name, String field) {
         var value = json.path(field);
-        if (value.isMissingNode()) {
-            throw new BadInputException("%s: found nothing among the members %s, expected a text"
-                    .formatted(field(name, field), Excerpt.quoted(String.join(", ", (Iterable<String>)
-                            json::fieldNames))));
-        }
         if (!value.isTextual()) {
             throw Excerpt.bad(field(name, field), value, "a text");
         }
