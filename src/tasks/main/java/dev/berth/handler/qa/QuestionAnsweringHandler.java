@@ -13,7 +13,6 @@ import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Tokens;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.function.Function;
@@ -157,16 +156,7 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
 
     @Override
     public Object join(TaskRecord<EncodedQuestion, Parameters> record, List<Object> parts) {
-        var pieces = new ArrayList<Spans>(parts.size());
-        for (var part : parts) {
-            if (!(part instanceof Spans spans)) {
-                throw new IllegalStateException(
-                        "found an answer of predictFn's own to a piece of a record; a predictFn that changes "
-                                + "answers needs whole records, with a split that returns List.of(record)");
-            }
-            pieces.add(spans);
-        }
-        return answer(record, Spans.of(pieces));
+        return answer(record, Spans.of(parts.stream().map(Spans.class::cast).toList()));
     }
 
     @Override
