@@ -130,14 +130,8 @@ final class MecabDictionary implements AutoCloseable {
             boolean isWhole = matrix.limit() == Integer.BYTES + (long) Short.BYTES * rightIds * leftIds;
             if (!isWhole || system.leftSize != rightIds || system.rightSize != leftIds) {
                 throw new IOException(
-                        "%s: matrix.bin: found costs of %d and %d ids in %d bytes, expected those of sys.dic, %d and %d"
-                                .formatted(
-                                        directory,
-                                        rightIds,
-                                        leftIds,
-                                        matrix.limit(),
-                                        system.leftSize,
-                                        system.rightSize));
+                        directory
+                                + ": matrix.bin: found costs of other ids than those of sys.dic; it is damaged or of another dictionary");
             }
             var categories = map(directory.resolve("char.bin"), Integer.BYTES);
             int names = categories.getInt(0);
