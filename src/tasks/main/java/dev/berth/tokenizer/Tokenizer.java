@@ -239,7 +239,7 @@ public final class Tokenizer implements AutoCloseable {
 
     /// @see #encode(String)
     public Encoding encode(String text, Truncation truncation) {
-        return row(List.of(text(text)), truncation);
+        return row(List.of(tokens(text)), truncation);
     }
 
     /// The row of two texts, such as a question and its context.
@@ -251,7 +251,7 @@ public final class Tokenizer implements AutoCloseable {
 
     /// @see #encode(String, String)
     public Encoding encode(String text, String pair, Truncation truncation) {
-        return row(List.of(text(text), text(pair)), truncation);
+        return row(List.of(tokens(text), tokens(pair)), truncation);
     }
 
     /// Pads rows to the longest of them, on the side and with the token that the files of the
@@ -309,18 +309,13 @@ public final class Tokenizer implements AutoCloseable {
         return shared.template.row(texts, truncation);
     }
 
-    /// JSON may hold half of a surrogate pair, which the native library does not take.
-    private Tokens text(String text) {
-        var whole = UNPAIRED.matcher(text).replaceAll("\uFFFD");
-        return tokens(whole).byIndexesOf(whole);
-    }
-
-    /// The tokens of `text` alone, without special ones and whole. `text` must have no unpaired
-    /// surrogates.
+    /// The tokens of a text alone, without special ones and whole. JSON may hold half of a surrogate
+    /// pair, which the native library does not take: it is U+FFFD here.
     ///
     /// @throws CancellationException when the thread is interrupted while a long text is encoded
     /// @throws dev.berth.error.ServingException when there is no memory for the tokens
-    public Tokens tokens(String text) {
+    public Tokens tokens(String asked) {
+        var text = UNPAIRED.matcher(asked).replaceAll("\uFFFD");
         // A third of a token for each character is much. Of those that make more, a character may make
         // many.
         RequestMemory.charge((long) TOKEN / 3 * text.length());
@@ -335,7 +330,7 @@ public final class Tokenizer implements AutoCloseable {
             }
             int to = endOfPiece(text, from);
             pieces.add(encodePiece(text.substring(from, to)));
-            lengths.add(text.codePointCount(from, to));
+            lengths.add(to - from);
             from = to;
         }
         RequestMemory.charge(TOKEN * pieces.stream().mapToLong(Tokens::size).sum());
@@ -364,11 +359,11 @@ public final class Tokenizer implements AutoCloseable {
     /// takes half as long again.
     private Tokens encodePiece(String text) {
         if (words.isPresent()) {
-            return encodeWords(words.get(), text);
+            return encodeWords(words.get(), text).byIndexesOf(text);
         }
         long encoding = TokenizersLibrary.LIB.encode(shared.tokenizer.getHandle(), text, false);
         try {
-            return tokens(encoding, text.length());
+            return tokens(encoding, text.length()).byIndexesOf(text);
         } finally {
             TokenizersLibrary.LIB.deleteEncoding(encoding);
         }

@@ -6,7 +6,7 @@ import java.util.List;
 /// The tokens of one text, as parallel arrays that are shared and not to be changed.
 ///
 /// @param ids their ids in the vocabulary
-/// @param starts where each begins in the text, in Unicode code points
+/// @param starts where each begins in the text, by the indexes of its Java string
 /// @param ends where each ends, exclusive
 /// @param words the number of the pre-tokenizer's word that each belongs to; negative where it
 ///   belongs to none
@@ -41,7 +41,7 @@ public record Tokens(long[] ids, int[] starts, int[] ends, long[] words) {
         System.arraycopy(words, 0, row.words, at, size());
     }
 
-    /// The same tokens by the indexes of the Java string, in which a character may take two.
+    /// The same tokens, whose places are in code points, by the indexes of the Java string.
     Tokens byIndexesOf(String text) {
         int codePoints = text.codePointCount(0, text.length());
         if (codePoints == text.length()) {
@@ -60,7 +60,7 @@ public record Tokens(long[] ids, int[] starts, int[] ends, long[] words) {
 
     /// The tokens of a text by those of its pieces.
     ///
-    /// @param lengths of the pieces, in code points
+    /// @param lengths of the pieces
     static Tokens join(List<Tokens> pieces, List<Integer> lengths) {
         int size = pieces.stream().mapToInt(Tokens::size).sum();
         var whole = ofSize(size);

@@ -15,16 +15,13 @@ import java.util.Locale;
 /// @param noAnswer the score of "no answer"
 record Spans(List<Span> found, double noAnswer) {
 
-    /// A span of the context in code points, `end` exclusive.
+    /// A span of the context by the indexes of its Java string, `end` exclusive.
     record Span(int start, int end, double score) {
 
         Span with(Span other) {
             return new Span(start, end, score + other.score);
         }
     }
-
-    /// Code points between two places whose index in the text is known.
-    private static final int STRIDE = 64;
 
     Spans {
         found = List.copyOf(found);
@@ -47,11 +44,10 @@ record Spans(List<Span> found, double noAnswer) {
     /// order of the windows, and then of the scores. Of answers that score the same, the one found
     /// first is the first, and "no answer" is the last.
     List<Answer> answers(String context, Parameters parameters) {
-        var indexes = indexes(context);
         var sums = new LinkedHashMap<ByteBuffer, Span>();
         for (var span : found) {
             // A span may be as long as the context, so its text is not kept.
-            var text = text(span, context, indexes).toLowerCase(Locale.ROOT);
+            var text = context.substring(span.start, span.end).toLowerCase(Locale.ROOT);
             sums.merge(ByteBuffer.wrap(Sha256.of(text.getBytes(StandardCharsets.UTF_8))), span, Span::with);
         }
         var competing = new ArrayList<>(sums.values());
@@ -61,21 +57,13 @@ record Spans(List<Span> found, double noAnswer) {
         return competing.stream()
                 .sorted(Comparator.comparingDouble(Span::score).reversed())
                 .limit(parameters.topK())
-                .map(span -> new Answer(text(span, context, indexes), span.score, span.start, span.end))
+                .map(span -> answer(span, context))
                 .toList();
     }
 
-    /// The index of every 64th code point.
-    private static int[] indexes(String context) {
-        var indexes = new int[context.codePointCount(0, context.length()) / STRIDE + 1];
-        for (int i = 1; i < indexes.length; i++) {
-            indexes[i] = context.offsetByCodePoints(indexes[i - 1], STRIDE);
-        }
-        return indexes;
-    }
-
-    private static String text(Span span, String context, int[] indexes) {
-        int from = context.offsetByCodePoints(indexes[span.start / STRIDE], span.start % STRIDE);
-        return context.substring(from, context.offsetByCodePoints(from, span.end - span.start));
+    private static Answer answer(Span span, String context) {
+        int start = context.codePointCount(0, span.start);
+        int end = start + context.codePointCount(span.start, span.end);
+        return new Answer(context.substring(span.start, span.end), span.score, start, end);
     }
 }
