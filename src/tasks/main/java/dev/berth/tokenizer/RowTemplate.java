@@ -64,24 +64,12 @@ public record RowTemplate(List<Part> single, List<Part> pair) {
         }
     }
 
-    /// Whether a pair begins with a classification token.
-    public boolean hasClassification() {
-        return pair.getFirst().isSpecial();
-    }
-
     public int specialOfPair() {
         return special(pair);
     }
 
     private static int special(List<Part> parts) {
         return (int) parts.stream().filter(Part::isSpecial).count();
-    }
-
-    /// Where the second text of a pair begins, in which the first is one of the parts before it.
-    ///
-    /// @param first the tokens of the first text
-    public int secondOfPair(int first) {
-        return (int) pair.stream().takeWhile(part -> part.sequence != 1).count() - 1 + first;
     }
 
     /// A row of texts that are cut to fit.

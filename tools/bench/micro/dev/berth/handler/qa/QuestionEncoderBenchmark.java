@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.benchmark.Defaults;
 import dev.berth.benchmark.Payloads;
-import dev.berth.handler.task.Row;
 import dev.berth.handler.task.TaskInput;
+import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -52,7 +52,7 @@ public class QuestionEncoderBenchmark extends Defaults {
     }
 
     @Benchmark
-    public Row encode() {
+    public Encoding encode() {
         return encoder.encode(question, new HashMap<>()).row(0);
     }
 }

@@ -4,10 +4,12 @@ import dev.berth.handler.task.Best;
 import dev.berth.handler.task.Row;
 import dev.berth.handler.task.ScoreFunction;
 import dev.berth.handler.task.TaskRecord;
+import dev.berth.tokenizer.Encoding;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.stream.DoubleStream;
 import java.util.stream.Gatherers;
 import java.util.stream.IntStream;
 
@@ -63,7 +65,7 @@ final class AnswerFinder {
         if (Thread.currentThread().isInterrupted()) {
             throw new CancellationException("nobody waits for this batch any more");
         }
-        var rows = windows.stream().map(Window::row).toList();
+        var rows = windows.stream().map(window -> new Row(window.row)).toList();
         var logits = model.forward(rows);
         int columns = logits.columns();
         if (rows.stream().anyMatch(row -> row.size() > columns)
@@ -85,7 +87,8 @@ final class AnswerFinder {
     /// One window of a record on its way through the model.
     ///
     /// @param found the spans of the record's windows before it
-    private record Window(EncodedQuestion question, Parameters parameters, int number, Row row, List<Spans> found) {
+    private record Window(
+            EncodedQuestion question, Parameters parameters, int number, Encoding row, List<Spans> found) {
 
         /// What the window shows.
         ///
@@ -95,8 +98,8 @@ final class AnswerFinder {
         Spans spans(SpanModel.Logits logits, int at) {
             int first = question.start(number);
             int tokens = question.end(number) - first;
-            var starts = probabilities(logits.start(), at, tokens);
-            var ends = probabilities(logits.end(), at, tokens);
+            var starts = probabilities(logits.start(), at);
+            var ends = probabilities(logits.end(), at);
             var best = new Best(parameters.topK());
             for (int i = 0; i < tokens; i++) {
                 int end = (int) Math.min(tokens, (long) i + parameters.maxAnswerLength());
@@ -129,12 +132,14 @@ final class AnswerFinder {
 
         /// The softmax of the classification token, which is 0 where there is none, and of the context's
         /// tokens behind it.
-        private double[] probabilities(float[] logits, int at, int tokens) {
-            var values = new double[1 + tokens];
-            values[0] = question.template().hasClassification() ? logits[at] : Double.NEGATIVE_INFINITY;
-            for (int i = 0; i < tokens; i++) {
-                values[1 + i] = logits[at + question.contextOffset() + i];
-            }
+        private double[] probabilities(float[] logits, int at) {
+            var sequences = row.sequences();
+            double classification = sequences[0] < 0 ? logits[at] : Double.NEGATIVE_INFINITY;
+            var context = IntStream.range(0, sequences.length)
+                    .filter(i -> sequences[i] == 1)
+                    .mapToDouble(i -> logits[at + i]);
+            var values = DoubleStream.concat(DoubleStream.of(classification), context)
+                    .toArray();
             ScoreFunction.softmax(values);
             if (!(Arrays.stream(values).sum() > 0)) {
                 throw new ArithmeticException("the model's logits are no numbers");

@@ -1,6 +1,6 @@
 package dev.berth.handler.qa;
 
-import dev.berth.handler.task.Row;
+import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.RowTemplate;
 import dev.berth.tokenizer.Tokens;
 import dev.berth.tokenizer.Truncation;
@@ -58,14 +58,8 @@ public record EncodedQuestion(Question question, Tokens asked, Tokens context, W
     }
 
     /// What the model reads of a window.
-    Row row(int window) {
-        var row = template.row(List.of(asked, context.part(start(window), end(window))), Truncation.NONE);
-        return new Row(row.ids(), row.typeIds());
-    }
-
-    /// Where the context's tokens begin in each row.
-    int contextOffset() {
-        return template.secondOfPair(asked.size());
+    Encoding row(int window) {
+        return template.row(List.of(asked, context.part(start(window), end(window))), Truncation.NONE);
     }
 
     /// What stands in each row beside the context, in tokens.

@@ -124,13 +124,9 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
     @Override
     protected void warmUp(RowModel model) {
         model.warmUp(
-                row(tokenizer.encode(example(), longest)),
+                new Row(tokenizer.encode(example(), longest)),
                 row -> places(row.ids()).length > 0,
                 rows -> forward(rows, model));
-    }
-
-    private static Row row(Encoding encoding) {
-        return new Row(encoding.ids(), encoding.typeIds());
     }
 
     private List<float[]> forward(List<Row> rows, RowModel model) {
@@ -224,7 +220,7 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
 
     @Override
     public List<Object> predictFn(List<TaskRecord<EncodedText, P>> records, RowModel model) {
-        var rows = records.stream().map(record -> row(record.input().row())).toList();
+        var rows = records.stream().map(record -> new Row(record.input().row())).toList();
         var outputs = model.inForwards(rows, some -> forward(some, model));
         return IntStream.range(0, records.size())
                 .<Object>mapToObj(i -> answer(records.get(i), outputs.get(i)))
