@@ -75,16 +75,12 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
         this.scoresAll = !artifact.shapes().isDynamic()
                 || artifact.header().origin().torch().isEmpty();
         this.vocabulary = TokenClassificationHandler.vocabulary(artifact);
-        this.maskToken = tokenizer
-                .maskToken()
-                .orElseThrow(() -> new ModelArtifactException(
-                        artifact.directory(),
-                        "tokenizer_config.json: mask_token: found nothing, expected the token to fill in"));
+        this.maskToken = tokenizer.maskToken().orElse("");
         this.mask = vocabulary
                 .id(maskToken)
                 .orElseThrow(() -> new ModelArtifactException(
                         artifact.directory(),
-                        "tokenizer.json: found no token %s, expected the mask_token of tokenizer_config.json"
+                        "tokenizer_config.json: mask_token: found \"%s\", expected the token of tokenizer.json to fill in"
                                 .formatted(maskToken)));
     }
 
