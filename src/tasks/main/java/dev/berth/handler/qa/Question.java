@@ -5,16 +5,12 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.content.Excerpt;
 import dev.berth.handler.task.TaskInput;
 import dev.berth.hooks.BadInputException;
-import java.util.regex.Pattern;
 
 /// One record as the caller wrote it: a question about a context.
 ///
 /// @param name what to call the record in messages, such as `line 3` or `[2]`; empty for the only
 ///   one
 public record Question(String name, String question, String context) {
-
-    /// A pair is one character to a pattern.
-    private static final Pattern UNPAIRED = Pattern.compile("[\\ud800-\\udfff]");
 
     public Question {
         checkText(name, "question", question);
@@ -69,21 +65,10 @@ public record Question(String name, String question, String context) {
         return value.textValue();
     }
 
-    /// Unpaired surrogates come from JSON escapes such as `"\ud83d"`: they are no text, and no
-    /// tokenizer counts them as one code point.
     private static void checkText(String name, String field, String text) {
         if (text.isBlank()) {
             throw new BadInputException("%s: found %s, expected a text that is not blank"
                     .formatted(field(name, field), Excerpt.quoted(text)));
-        }
-        var unpaired = UNPAIRED.matcher(text);
-        if (unpaired.find()) {
-            throw new BadInputException(
-                    "%s: found the unpaired surrogate \\u%04x at character %d, expected Unicode text"
-                            .formatted(
-                                    field(name, field),
-                                    (int) text.charAt(unpaired.start()),
-                                    text.codePointCount(0, unpaired.start())));
         }
     }
 }
