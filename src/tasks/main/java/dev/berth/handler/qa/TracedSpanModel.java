@@ -22,7 +22,7 @@ final class TracedSpanModel implements SpanModel {
 
     @Override
     public void warmUp() {
-        rows.warmUp(new Row(SMALL_IDS, new long[SMALL_IDS.length]), _ -> true, this::byRows);
+        rows.warmUp(new Row(SMALL_IDS, new long[SMALL_IDS.length]), this::byRows);
     }
 
     @Override

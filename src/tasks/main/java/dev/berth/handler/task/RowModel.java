@@ -6,18 +6,15 @@ import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.Tensor;
 import dev.berth.tokenizer.EncodedBatch;
 import dev.berth.tokenizer.Truncation.Side;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.IntUnaryOperator;
-import java.util.function.Predicate;
 import java.util.stream.Gatherers;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 
 /// The model of one accelerator: rows of tokens in, its outputs for all of them out. It pads rows
 /// to a shape that the traced files take.
@@ -61,14 +58,13 @@ public final class RowModel {
     /// Runs rows of every shape, and refuses a model whose rows depend on each other.
     ///
     /// @param example whose tokens they have
-    /// @param fits whether a row is one of the task
     /// @param forward runs the model; for each row what it says of it
     /// @throws dev.berth.artifact.ModelArtifactException when what it says of a row depends on the others
-    public void warmUp(Row example, Predicate<Row> fits, Function<List<Row>, List<float[]>> forward) {
+    public void warmUp(Row example, Function<List<Row>, List<float[]>> forward) {
         for (var rows : warmUps(example)) {
             var _ = forward.apply(rows);
         }
-        requireIndependence(example, fits, forward);
+        requireIndependence(example, forward);
     }
 
     /// Rows of every shape, or of a few where any shape will do: the engine compiles a graph on its
@@ -90,24 +86,19 @@ public final class RowModel {
                 .toList();
     }
 
-    /// As far as a few rows show: an example, and some of its tokens in another order. Where rows of
-    /// several lengths share a forward, one is longer.
-    private void requireIndependence(Row example, Predicate<Row> fits, Function<List<Row>, List<float[]>> forward) {
+    /// As far as a few rows show: an example, its second half again and again, and its tokens in another
+    /// order. Where rows of several lengths share a forward, the example is longer.
+    private void requireIndependence(Row example, Function<List<Row>, List<float[]>> forward) {
         int size = Math.min(example.size(), artifact.longestRow());
         int half = size / 2;
-        var rows = new ArrayList<>(List.of(of(example, size, i -> i)));
-        Stream.<IntUnaryOperator>of(
-                        i -> half + i % (size - half),
-                        i -> i % Math.max(1, half),
-                        i -> (i + 1) % size,
-                        i -> (i + 2) % size)
-                .map(place -> of(example, oneByOne ? size : Math.max(1, size - 1), place))
-                .filter(fits)
-                .limit(2)
-                .forEach(rows::add);
-        int most = dynamic ? rows.size() : rowsOfAForward(size);
-        if (Math.min(most, rows.size()) > 1) {
-            TaskHandler.requireIndependence(artifact, rows.subList(0, Math.min(most, rows.size())), forward);
+        int shorter = oneByOne ? size : Math.max(1, size - 1);
+        var rows = List.of(
+                of(example, size, i -> i),
+                of(example, shorter, i -> half + i % (size - half)),
+                of(example, shorter, i -> (i + 1) % size));
+        int most = dynamic ? rows.size() : Math.min(rows.size(), rowsOfAForward(size));
+        if (most > 1) {
+            TaskHandler.requireIndependence(artifact, rows.subList(0, most), forward);
         }
     }
 
