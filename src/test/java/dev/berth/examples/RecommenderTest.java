@@ -69,7 +69,7 @@ class RecommenderTest {
       "114521"                          | body: found the text "114521", expected an object
       [{"user_id": "114521"}, true]     | [1]: found true, expected an object
       [{"user_id": "114521", "k": 0}]   | [0].k: found 0, expected a whole number from 1 to 1000
-      {"user_id": "114521"              | body: not JSON at column 21: found the end of the text
+      {"user_id": "114521"              | body: not JSON at column 21: found unexpected end-of-input
       {"user_id": "114521"} {"k": 1}    | body: found a second JSON value at column 23, expected one; for JSON Lines the content type is
       """)
     void whatIsWrongIsNamed(String body, String message) throws Exception {
@@ -89,7 +89,7 @@ class RecommenderTest {
                 .contains("x…\"")
                 .hasSizeLessThan(140);
         assertThat(refusal(server.invoke("[".repeat(100_000), "Content-Type", "application/json")))
-                .startsWith("body: found JSON that is nested too deep");
+                .startsWith("body: not JSON: found document nesting depth (1001)");
     }
 
     @Test

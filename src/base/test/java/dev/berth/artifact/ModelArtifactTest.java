@@ -131,8 +131,8 @@ class ModelArtifactTest {
                 List.of(
                         "{\"format\": 1}\n{\"format\": 1}",
                         "model.json: found a second JSON value at line 2, column 1"),
-                List.of("{\"format\": 1, \"format\": 1}", "found 'format' twice"),
-                List.of("[".repeat(100_000), "too deep"),
+                List.of("{\"format\": 1, \"format\": 1}", "found duplicate field 'format'"),
+                List.of("[".repeat(100_000), "document nesting depth (1001), expected at most (1000"),
                 List.of("[]", "found an empty list, expected an object"))) {
             Files.writeString(directory.resolve("model.json"), wrong.getFirst());
             assertThatThrownBy(() -> ModelArtifact.open(directory))

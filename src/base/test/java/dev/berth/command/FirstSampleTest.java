@@ -101,7 +101,9 @@ class FirstSampleTest {
                 "sample-response.json: found another response to sample.txt: 1; if it is the right one,"
                         + " put it into this file, or delete the file");
         artifact.file("sample-response.json", "{1");
-        assertStartFails(artifact.server(), "sample-response.json: not JSON at line 1, column 2: found '1'");
+        assertStartFails(
+                artifact.server(),
+                "sample-response.json: not JSON at line 1, column 2: found unexpected character ('1'");
         artifact.file("sample-response.json", "1.0001");
         artifact.server().start().close();
     }

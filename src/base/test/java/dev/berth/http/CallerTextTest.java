@@ -22,7 +22,7 @@ class CallerTextTest {
                 "body: found \"a: found SECRET\", expected text | body: expected text",
                 "array \"SECRET\": found a second array, expected one | array: expected one",
                 "body: found 5 bytes, expected at most 4; raise X (0: no limit) | body: expected at most 4; raise X (0: no limit)",
-                "body: not JSON at column 1: found 'SECRET', expected a value | body: not JSON at column 1: expected a value",
+                "body: not JSON at column 1: found unrecognized token 'SECRET', expected x | body: not JSON at column 1: expected x",
                 "For input string \"SECRET\" | For input string",
                 "Unknown city 'SECRET' | Unknown city",
                 "Unknown city «SECRET» | Unknown city",

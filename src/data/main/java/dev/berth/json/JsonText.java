@@ -147,11 +147,9 @@ public final class JsonText {
 
     private static <T> T parsed(Opening opening, Reading<T> reading, boolean isLine) throws NotJsonException {
         try (var parser = opening.open()) {
-            try {
-                return reading.read(parser);
-            } catch (JsonProcessingException e) {
-                throw NotJsonException.of(e, parser, isLine);
-            }
+            return reading.read(parser);
+        } catch (JsonProcessingException e) {
+            throw NotJsonException.of(e, isLine);
         } catch (NotJsonException e) {
             throw e;
         } catch (IOException e) {

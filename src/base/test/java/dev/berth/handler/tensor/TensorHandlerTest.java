@@ -379,7 +379,7 @@ class TensorHandlerTest {
                     "application/jsonlines",
                     "application/jsonlines",
                     "x\n[1]\n\n[2]",
-                    "{\"error\":\"line 1: not JSON at column 1: found 'x', expected a value\"}\n[2.0]\n{\"error\":\"line 3: found a blank line, expected a JSON value\"}\n[4.0]");
+                    "{\"error\":\"line 1: not JSON at column 1: found unrecognized token 'x', expected (JSON String, Number (or 'NaN'/'+INF'/'-INF'), Array, Object or token 'null', 'true' or 'false')\"}\n[2.0]\n{\"error\":\"line 3: found a blank line, expected a JSON value\"}\n[4.0]");
             assertThat(server.invoke("x\n[1]", "Content-Type", "application/jsonlines", "Accept", "text/csv")
                             .body())
                     .startsWith("\"ERROR: line 1")

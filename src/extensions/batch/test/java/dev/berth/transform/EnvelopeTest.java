@@ -108,7 +108,7 @@ class EnvelopeTest {
                 "``                | the answer: found nothing, expected a JSON value",
                 "{\\\"a\\\": 1} {} | the answer: found a second JSON value at column 10, expected one",
                 "{\\\"a\\\": 1}},  | the answer: found more than a JSON value at column 9, expected its end",
-                "NaN               | the answer: not JSON at column 4: found 'NaN', expected a value",
+                "NaN               | the answer: not JSON at column 4: found non-standard token 'NaN'",
             })
     void anAnswerThatIsNotOneValueIsAnError(String answer, String message) throws Exception {
         var line = "{\"recordId\": \"A\", \"modelInput\": {\"answer\": \"%s\"}}".formatted(answer.strip());

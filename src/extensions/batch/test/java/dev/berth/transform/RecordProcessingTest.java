@@ -122,8 +122,8 @@ class RecordProcessingTest {
                 "text/csv|$|1,\"2;3,4|a;b|record 11: column 2: found \"\"2\", expected a second quote at its end",
                 "text/csv|$|1,2|\"a\"b|answer to record 11: column 1: found \"b\" behind the second quote, expected a comma",
                 "application/jsonlines|$|1;;2|1;2;3|record 12: found nothing, expected a JSON value",
-                "application/jsonlines|$|1;2|1;ERROR|answer to record 12: not JSON at column 1: found 'ERROR', expected a value",
-                "application/jsonlines|$|1|NaN|answer to record 11: not JSON at column 4: found 'NaN', expected a value",
+                "application/jsonlines|$|1;2|1;ERROR|answer to record 12: not JSON at column 1: found unrecognized token 'ERROR'",
+                "application/jsonlines|$|1|NaN|answer to record 11: not JSON at column 4: found non-standard token 'NaN'",
                 "application/jsonlines|$|1|1 2|answer to record 11: found a second JSON value at column 3, expected one",
                 "application/jsonlines|$|1;|{;};|answer to record 11: found 2 lines, expected 1, one for each record",
             })
@@ -132,7 +132,7 @@ class RecordProcessingTest {
         var processing = processing(type, FramedSplit.LINE, "$", "Input", filter);
         assertThatThrownBy(() -> output(processing, 11, newlines(input), newlines(answer)))
                 .isInstanceOf(BadInputException.class)
-                .hasMessage(message);
+                .hasMessageStartingWith(message);
     }
 
     @ParameterizedTest
