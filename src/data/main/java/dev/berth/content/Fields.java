@@ -7,7 +7,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -23,12 +22,6 @@ import org.apache.commons.text.similarity.LevenshteinDistance;
 public final class Fields {
 
     private static final JsonNode NONE = JsonNodeFactory.instance.objectNode();
-
-    /// What has taken the place of parameters that `transformers` knew once.
-    private static final Map<String, String> SUCCESSORS = Map.of(
-            "return_all_scores", "\"top_k\": null",
-            "grouped_entities", "\"aggregation_strategy\": \"simple\"",
-            "ignore_subwords", "\"aggregation_strategy\": \"first\"");
 
     /// How many characters of a name may be wrong for the right one to be named.
     private static final int SLIP = 4;
@@ -71,9 +64,7 @@ public final class Fields {
                         .formatted(
                                 name,
                                 Excerpt.quoted(field.getKey()),
-                                successor(field.getKey(), known)
-                                        .or(() -> near(field.getKey(), known, idle))
-                                        .orElse("one of " + String.join(", ", known))));
+                                near(field.getKey(), known, idle).orElse("one of " + String.join(", ", known))));
             }
             fields.value(
                     field.getKey(),
@@ -102,11 +93,6 @@ public final class Fields {
 
     private static boolean same(JsonNode one, JsonNode other) {
         return (one.isNumber() && other.isNumber()) ? one.doubleValue() == other.doubleValue() : one.equals(other);
-    }
-
-    private static Optional<String> successor(String name, Collection<String> known) {
-        return Optional.ofNullable(SUCCESSORS.get(name))
-                .filter(successor -> known.stream().anyMatch(field -> successor.contains('"' + field + '"')));
     }
 
     private static Optional<String> near(String name, Collection<String> known, JsonNode idle) {
