@@ -23,23 +23,9 @@ record WebpImage(int width, int height, Frame frame, ByteBuffer chunk) {
 
     record Frame(int left, int top, int width, int height) {}
 
-    /// Of libwebp, which is loaded with it. Outside of Berth's image, it is first unpacked into
-    /// `java.io.tmpdir`.
-    private static final class Library {
-
-        /// Holds native memory, which is not freed while this is here. Null where the library can't be
-        /// loaded.
-        static final WebPReadParam DEFAULTS = load();
-
-        private static WebPReadParam load() {
-            try {
-                return new WebPReadParam();
-            } catch (LinkageError _) {
-                // It has printed the reason.
-                return null;
-            }
-        }
-    }
+    /// Libwebp is loaded with it: outside of Berth's image, it is first unpacked into `java.io.tmpdir`.
+    /// It holds native memory, which is not freed while this is here.
+    private static final WebPReadParam DEFAULTS = new WebPReadParam();
 
     private static final int FILE_HEADER = 12;
     private static final int CHUNK_HEADER = 8;
@@ -91,12 +77,6 @@ record WebpImage(int width, int height, Frame frame, ByteBuffer chunk) {
         if (frame.left + frame.width > width || frame.top + frame.height > height) {
             throw new BadInputException(
                     "image: found a WebP frame that leaves its canvas of %d x %d".formatted(width, height));
-        }
-        if (Library.DEFAULTS == null) {
-            throw new IllegalStateException(
-                    "image: WebP can't be read by this server: its decoder could not be unpacked into java.io.tmpdir, %s. "
-                                    .formatted(System.getProperty("java.io.tmpdir"))
-                            + "Make that directory writable, or restart with JAVA_OPTS=-Djava.io.tmpdir=DIRECTORY of another");
         }
         var image = new WebpImage(width, height, frame, chunk);
         return new EncodedImage(width, height, orientation, image::decode);
@@ -157,7 +137,7 @@ record WebpImage(int width, int height, Frame frame, ByteBuffer chunk) {
         var reader = new WebPImageReaderSpi().createReaderInstance();
         try (var input = new MemoryCacheImageInputStream(new ByteArrayInputStream(file.array()))) {
             reader.setInput(input, true, true);
-            return ((DataBufferInt) reader.read(0, Library.DEFAULTS).getRaster().getDataBuffer()).getData();
+            return ((DataBufferInt) reader.read(0, DEFAULTS).getRaster().getDataBuffer()).getData();
         } finally {
             reader.dispose();
         }
