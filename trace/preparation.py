@@ -5,7 +5,6 @@ values from 0 to 255 may differ by 1.
 """
 
 import numpy as np
-import PIL
 import transformers
 from PIL import Image
 
@@ -59,8 +58,7 @@ def describe(processor) -> dict:
 
 def resizing(processor) -> dict:
     """The size, and the crop that belongs to it where the processor has a `crop_pct`."""
-    # Pillow 13 resizes tall pictures to other numbers than older versions.
-    filter = {"filter": FILTERS[int(processor.resample)], "pillow": PIL.__version__}
+    filter = {"filter": FILTERS[int(processor.resample)]}
     size, share = dict(processor.size), getattr(processor, "crop_pct", None)
     size = {name: value for name, value in sorted(size.items()) if value}
     if set(size) == {"height", "width"}:

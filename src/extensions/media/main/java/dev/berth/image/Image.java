@@ -83,15 +83,10 @@ public final class Image {
 
     /// The same with another of Pillow's filters.
     public Image resize(int width, int height, Filter filter) {
-        return resize(width, height, filter, Pillow.NEWEST);
-    }
-
-    /// The same as a version of Pillow does it.
-    public Image resize(int width, int height, Filter filter, Pillow version) {
         checkLengths(width, height);
         long between = Math.max((long) width * this.height, (long) this.width * height);
         RequestMemory.charge(CHANNELS * ((long) width * height + between));
-        return new Image(Resampling.resize(stored, width, height, filter, version));
+        return new Image(Resampling.resize(stored, width, height, filter));
     }
 
     /// The whole picture, its shape kept, with a shorter side of this length, as torchvision's
@@ -105,17 +100,10 @@ public final class Image {
 
     /// The same with another of Pillow's filters.
     public Image resizeShorterSide(int length, Filter filter) {
-        return resizeShorterSide(length, filter, Pillow.NEWEST);
-    }
-
-    /// The same as a version of Pillow does it.
-    public Image resizeShorterSide(int length, Filter filter, Pillow version) {
         checkLengths(length, length);
         long longer = (long) length * Math.max(width, height) / Math.min(width, height);
         Decoding.check(longer, length, Pixels.MOST);
-        return width <= height
-                ? resize(length, (int) longer, filter, version)
-                : resize((int) longer, length, filter, version);
+        return width <= height ? resize(length, (int) longer, filter) : resize((int) longer, length, filter);
     }
 
     /// The middle of the picture, as torchvision's `CenterCrop` does it: black is added where it is

@@ -23,14 +23,16 @@ final class Resampling {
     /// What a resized pixel is made of: neighbours from `first`, one for each weight.
     private record Window(int first, int[] weights) {}
 
-    static Pixels resize(Pixels image, int width, int height, Filter filter, Pillow version) {
+    static Pixels resize(Pixels image, int width, int height, Filter filter) {
         if (filter == Filter.NEAREST) {
             return nearest(image, width, height);
         }
         // Across first as Pillow does would make a thin picture huge, which no photograph is.
         long larger = Math.max((long) image.width() * image.height(), (long) width * height);
         boolean isHuge = (long) width * image.height() > Math.min(Math.max(FEW_PIXELS, 4 * larger), Pixels.MOST);
-        return isHuge || version.isDownFirst(image, width, height)
+        // Down first where the height shrinks by more than twice what the width does.
+        int shrunk = image.height() - height;
+        return isHuge || shrunk > Math.max(0, 2 * ((long) image.width() - width))
                 ? across(down(image, height, filter), width, filter)
                 : down(across(image, width, filter), height, filter);
     }

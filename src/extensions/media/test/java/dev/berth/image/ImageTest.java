@@ -77,16 +77,15 @@ class ImageTest {
     }
 
     /// `resized.py` made the digests: each is of one picture by all filters.
-    @ParameterizedTest
-    @CsvSource({"12.3.0, OLD", "13.0.0, NEWEST"})
-    void itIsResizedToTheLastBitAsByAVersionOfPillow(String version, Pillow order) throws Exception {
-        for (var line : Files.readAllLines(IMAGES.resolve("resized-%s.txt".formatted(version)))) {
+    @Test
+    void itIsResizedToTheLastBitAsByPillow() throws Exception {
+        for (var line : Files.readAllLines(IMAGES.resolve("resized-13.0.0.txt"))) {
             var words = line.split(" ");
             boolean isGrey = words[2].equals("L");
             var picture = noise(Integer.parseInt(words[0]), Integer.parseInt(words[1]), isGrey ? 1 : 3);
             var digest = MessageDigest.getInstance("SHA-256");
             for (var filter : Filter.values()) {
-                var resized = picture.resize(Integer.parseInt(words[3]), Integer.parseInt(words[4]), filter, order);
+                var resized = picture.resize(Integer.parseInt(words[3]), Integer.parseInt(words[4]), filter);
                 byte[] pixels = resized.pixels();
                 for (int i = 0; i < pixels.length; i += isGrey ? 3 : 1) {
                     digest.update(pixels[i]);

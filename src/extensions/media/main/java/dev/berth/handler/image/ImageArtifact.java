@@ -6,12 +6,10 @@ import dev.berth.artifact.ModelJson;
 import dev.berth.artifact.Shapes;
 import dev.berth.artifact.TracedArtifact;
 import dev.berth.image.Filter;
-import dev.berth.image.Pillow;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -25,9 +23,6 @@ record ImageArtifact(Header header, Shapes shapes, Preparation preparation) impl
             .map(filter -> filter.name().toLowerCase(Locale.ROOT))
             .toList();
     private static final List<String> CHANNELS = List.of("rgb", "bgr");
-
-    /// Such as `12.3.0`.
-    private static final Pattern VERSION = Pattern.compile("([0-9]{1,4})(?:\\..*)?");
 
     /// Reads and checks the artifact in `directory`.
     ///
@@ -47,7 +42,6 @@ record ImageArtifact(Header header, Shapes shapes, Preparation preparation) impl
         var preparation = new Preparation(
                 image.has("resize") ? Optional.of(resize(image.at("resize", "an object"))) : Optional.empty(),
                 image.has("resize") ? filter(image) : Filter.NEAREST,
-                pillow(image),
                 image.has("crop") ? Optional.of(size(image.at("crop", "an object"))) : Optional.empty(),
                 new Preparation.Numbers(
                         image.value("scale", ImageArtifact::isFinite, "a number")
@@ -77,17 +71,6 @@ record ImageArtifact(Header header, Shapes shapes, Preparation preparation) impl
     private static Filter filter(ModelJson image) {
         var name = image.choice("filter", FILTERS);
         return FILTERS.contains(name) ? Filter.valueOf(name.toUpperCase(Locale.ROOT)) : Filter.NEAREST;
-    }
-
-    private static Pillow pillow(ModelJson image) {
-        var version = image.value(
-                "pillow",
-                value -> value.isMissingNode()
-                        || (value.isTextual()
-                                && VERSION.matcher(value.textValue()).matches()),
-                "a version such as \"12.3.0\"");
-        var major = VERSION.matcher(version.asText(""));
-        return major.matches() && Integer.parseInt(major.group(1)) < 13 ? Pillow.OLD : Pillow.NEWEST;
     }
 
     private static boolean isFinite(JsonNode value) {

@@ -4,7 +4,6 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
 import dev.berth.image.Filter;
 import dev.berth.image.Image;
-import dev.berth.image.Pillow;
 import java.util.List;
 import java.util.Optional;
 
@@ -12,9 +11,8 @@ import java.util.Optional;
 /// it with Pillow, in this order: another size, its middle, numbers. Safe for use by many threads.
 ///
 /// @param resize empty: it keeps its size
-/// @param pillow whose numbers a resize gives
 /// @param crop the size of the middle; empty: the whole picture
-record Preparation(Optional<Resize> resize, Filter filter, Pillow pillow, Optional<Size> crop, Numbers numbers) {
+record Preparation(Optional<Resize> resize, Filter filter, Optional<Size> crop, Numbers numbers) {
 
     /// What becomes of a value from 0 to 255: `(value * scale - mean) / deviation`.
     ///
@@ -64,8 +62,8 @@ record Preparation(Optional<Resize> resize, Filter filter, Pillow pillow, Option
 
     private Image resized(Image image) {
         return resize.map(to -> switch (to) {
-                    case ShorterSide(int length) -> image.resizeShorterSide(length, filter, pillow);
-                    case Size(int height, int width) -> image.resize(width, height, filter, pillow);
+                    case ShorterSide(int length) -> image.resizeShorterSide(length, filter);
+                    case Size(int height, int width) -> image.resize(width, height, filter);
                 })
                 .orElse(image);
     }

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.image.Pillow;
 import dev.berth.testing.TestServer;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -215,7 +214,6 @@ class ImageFormsTest {
                 "image.crop | {'height': 0, 'width': 8} | model.json: image.crop.height: found 0, expected a whole number",
                 "image.resize | {'shorterSide': 'a'} | model.json: image.resize.shorterSide: found \"a\", expected a whole",
                 "image.filter | 'linear' | model.json: image.filter: found \"linear\", expected one of nearest, box, bilinear",
-                "image.pillow | 'new' | model.json: image.pillow: found \"new\", expected a version such as \"12.3.0\"",
                 "image.scale | 'a' | model.json: image.scale: found \"a\", expected a number",
                 "image.mean | [1, 2] | model.json: image.mean: found a list, expected a list of 3 numbers",
                 "image.deviation | [1, 0, 1] | model.json: image.deviation: found [1.0, 0.0, 1.0], expected no 0",
@@ -235,16 +233,6 @@ class ImageFormsTest {
         }
         JSON.writeValue(directory.resolve("model.json").toFile(), model);
         assertThatThrownBy(() -> TestServer.artifact(directory).start()).hasStackTraceContaining(message);
-    }
-
-    @ParameterizedTest
-    @CsvSource({"12.3.0, OLD", "13, NEWEST", "14.0, NEWEST"})
-    void thePillowThatTheArtifactNamesResizesItsPictures(String version, Pillow pillow, @TempDir Path directory)
-            throws Exception {
-        var model = copied(ARTIFACT, directory);
-        ((ObjectNode) model.path("image")).put("pillow", version);
-        JSON.writeValue(directory.resolve("model.json").toFile(), model);
-        assertThat(ImageArtifact.open(directory).preparation().pillow()).isEqualTo(pillow);
     }
 
     @Test
