@@ -31,9 +31,7 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
     private static final int VERSION_OFFSET = 6;
 
     private static final int LENGTH_OFFSET = 8;
-
-    /// As in version 1.0. Later ones have longer headers for structured types alone.
-    private static final int LONGEST_HEADER = 65_535;
+    private static final int HEADER_OFFSET = LENGTH_OFFSET + Short.BYTES;
 
     /// NumPy lets the data begin at a multiple of this, and leaves room for a first dimension of so
     /// many digits.
@@ -46,7 +44,8 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
         super(List.of(MediaType.NPY), List.of("npy"));
     }
 
-    /// Reads versions 1.0, 2.0 and 3.0, in either byte order, row by row or column by column.
+    /// Reads version 1.0, in which NumPy writes all arrays of numbers, in either byte order, row by row
+    /// or column by column.
     /// Elements of uint16 and uint32 become int32 and int64; every other type stays as it is.
     ///
     /// @param bytes the whole file; the tensor may stand on them, so they must not be changed any
@@ -82,15 +81,14 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
             throw new IllegalArgumentException("found texts, expected numbers");
         }
         var header = headerText(tensor);
-        int prefix = LENGTH_OFFSET + Short.BYTES;
         // The line break counts, and a header that fits as it is gets a whole block more, as NumPy's
         // does.
-        int unpadded = prefix + header.length() + 1;
+        int unpadded = HEADER_OFFSET + header.length() + 1;
         int dataOffset = unpadded + ALIGNMENT - unpadded % ALIGNMENT;
         int size = Math.addExact(dataOffset, tensor.data().remaining());
         RequestMemory.charge(size);
         var file = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
-        file.put(MAGIC).put((byte) 1).put((byte) 0).putShort((short) (dataOffset - prefix));
+        file.put(MAGIC).put((byte) 1).put((byte) 0).putShort((short) (dataOffset - HEADER_OFFSET));
         file.put((header + " ".repeat(dataOffset - unpadded) + "\n").getBytes(StandardCharsets.US_ASCII));
         return file.put(tensor.data()).array();
     }
@@ -131,31 +129,19 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
                     matching == bytes.length ? "the end" : "the byte 0x%02x".formatted(bytes[matching]),
                     "\\x93NUMPY, with which an .npy file begins");
         }
-        need(LENGTH_OFFSET + Short.BYTES, bytes);
+        need(HEADER_OFFSET, bytes);
         var buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         int version = buffer.getShort(VERSION_OFFSET);
-        if (version < 1 || version > 3) {
-            throw bad(
-                    VERSION_OFFSET,
-                    "the version %d.%d".formatted(version & 0xff, version >> 8 & 0xff),
-                    "1.0, 2.0 or 3.0");
+        if (version != 1) {
+            throw bad(VERSION_OFFSET, "the version %d.%d".formatted(version & 0xff, version >> 8 & 0xff), "1.0");
         }
-        int start = LENGTH_OFFSET + (version == 1 ? Short.BYTES : Integer.BYTES);
-        need(start, bytes);
-        long length = version == 1
-                ? Short.toUnsignedLong(buffer.getShort(LENGTH_OFFSET))
-                : Integer.toUnsignedLong(buffer.getInt(LENGTH_OFFSET));
-        if (length > LONGEST_HEADER) {
-            throw bad(LENGTH_OFFSET, "a header of %d bytes".formatted(length), "at most " + LONGEST_HEADER);
-        }
-        need(start + length, bytes);
-        // The few characters beyond ASCII that version 3.0 allows stand in field names only, which are
-        // refused anyway.
-        var text = new String(bytes, start, (int) length, StandardCharsets.ISO_8859_1);
-        return NpyHeader.read(text, start + (int) length);
+        int length = Short.toUnsignedInt(buffer.getShort(LENGTH_OFFSET));
+        need(HEADER_OFFSET + length, bytes);
+        return NpyHeader.read(
+                new String(bytes, HEADER_OFFSET, length, StandardCharsets.ISO_8859_1), HEADER_OFFSET + length);
     }
 
-    private static void need(long count, byte[] bytes) {
+    private static void need(int count, byte[] bytes) {
         if (bytes.length < count) {
             throw bad(bytes.length, "the end", "a header up to offset " + count);
         }

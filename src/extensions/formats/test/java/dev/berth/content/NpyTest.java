@@ -61,8 +61,6 @@ class NpyTest {
                 "empty-f4-0x7               | float32[0, 7]     | ''",
                 "empty-fortran-u2-3x0x2     | int32[3, 0, 2]    | ''",
                 "i4-5                       | int32[5]          | 0 1 2 3 4",
-                "version-2-i4-5             | int32[5]          | 0 1 2 3 4",
-                "version-3-i4-5             | int32[5]          | 0 1 2 3 4",
             })
     void everyKindOfFileIsRead(String name, String type, String numbers) {
         var tensor = Npy.read(NpyFiles.read(name + ".npy"));
@@ -89,10 +87,9 @@ class NpyTest {
             delimiter = '|',
             value = {
                 "i4-5           | 0   | 80       | the byte 0x80, expected \\x93NUMPY, with which an .npy file begins",
-                "i4-5           | 6   | 0900     | the version 9.0, expected 1.0, 2.0 or 3.0",
-                "i4-5           | 6   | 0101     | the version 1.1, expected 1.0, 2.0 or 3.0",
-                "i4-5           | 6   | 0001     | the version 0.1, expected 1.0, 2.0 or 3.0",
-                "version-2-i4-5 | 8   | ffffffff | a header of 4294967295 bytes, expected at most 65535",
+                "i4-5           | 6   | 0200     | the version 2.0, expected 1.0",
+                "i4-5           | 6   | 0101     | the version 1.1, expected 1.0",
+                "i4-5           | 6   | 0001     | the version 0.1, expected 1.0",
                 "bool-2x1       | 129 | 02       | the byte 0x02, expected 0 or 1 for a bool",
             })
     void bytesThatCannotBeAreRefused(String name, int at, String bytes, String message) {
@@ -134,7 +131,6 @@ class NpyTest {
             delimiter = ';',
             value = {
                 "object;found \"|O\", expected numbers: pickled objects are refused because they can run code",
-                "structured;found a list, expected one type of numbers for all elements, such as '<f4'",
                 "unicode;found \"<U4\", expected bool, uint8,",
                 "bytes;found \"|S4\", expected bool, uint8,",
                 "datetime;found \"<M8[D]\", expected bool, uint8,",
