@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /// What an `.npy` file says about its data.
@@ -26,6 +27,9 @@ record NpyHeader(Type type, boolean columnMajor, int[] shape, int dataOffset) {
 
     /// Without elements a short file could promise billions of rows, each of which becomes a record.
     private static final int MAX_EMPTY_ROWS = 65_535;
+
+    /// No file has one, and NumPy refuses it.
+    private static final Pattern SHAPE_AS_LIST = Pattern.compile("shape['\"]\\s*+:\\s*+\\[");
 
     private static final List<String> KEYS = List.of("descr", "fortran_order", "shape");
 
@@ -155,6 +159,9 @@ record NpyHeader(Type type, boolean columnMajor, int[] shape, int dataOffset) {
             var type = fields.json("descr");
             if (!type.isTextual()) {
                 throw fields.bad("descr", "one type of numbers for all elements, such as '<f4'");
+            }
+            if (SHAPE_AS_LIST.matcher(text).find()) {
+                throw fields.bad("shape", "a tuple");
             }
             return new NpyHeader(
                     Type.of(type.textValue()),

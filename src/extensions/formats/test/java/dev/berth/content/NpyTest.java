@@ -196,6 +196,7 @@ class NpyTest {
                 "{'descr': 'f4', 'fortran_order': False} | header.shape: found ~~, expected a tuple",
                 "{'descr': 'f4', 'fortran_order': True, 'shape': '3'} | header.shape: found ~~3~~, expected a tuple",
                 "{'descr': 'f4', 'fortran_order': True, 'shape': 3}   | header.shape: found ~3~, expected a tuple",
+                "{'descr': 'f4', 'fortran_order': True, 'shape': [6]} | header.shape: found a list, expected a tuple",
                 "{'descr': 'f4', 'fortran_order': True, 'shape': (3)} | header.shape: found ~3~, expected a tuple",
                 "{'descr': 'f4', 'fortran_order': True, 'shape': (-1,)}  | header.shape: found ~[-1]~, expected a tuple",
                 "{'descr': 'f4', 'fortran_order': True, 'shape': (1.5,)} | header.shape: found ~[1.5]~, expected a tuple",
