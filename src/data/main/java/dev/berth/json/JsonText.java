@@ -1,6 +1,5 @@
 package dev.berth.json;
 
-import com.fasterxml.jackson.core.ErrorReportConfiguration;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
@@ -38,13 +37,13 @@ public final class JsonText {
             .maxNestingDepth(StreamWriteConstraints.DEFAULT_MAX_DEPTH - 1)
             .build();
 
-    private static final int MAX_FOUND_LENGTH = 60;
-
-    private static final JsonMapper JSON =
-            JsonMapper.builder(factory(ANY_LENGTH)).build();
+    private static final JsonMapper JSON = JsonMapper.builder(
+                    JsonFactory.builder().streamReadConstraints(ANY_LENGTH).build())
+            .build();
     private static final ObjectReader TREES = JSON.readerFor(JsonNode.class);
     private static final ObjectReader UNIQUE = TREES.with(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY);
-    private static final JsonFactory EXACT = factory(AS_THEY_STAND);
+    private static final JsonFactory EXACT =
+            JsonFactory.builder().streamReadConstraints(AS_THEY_STAND).build();
 
     private static final JsonParser.Feature NAN = JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS.mappedFeature();
 
@@ -63,15 +62,6 @@ public final class JsonText {
     /// Reads the value that begins at the parser's token.
     public interface Reading<T> {
         T read(JsonParser parser) throws IOException;
-    }
-
-    private static JsonFactory factory(StreamReadConstraints limits) {
-        return JsonFactory.builder()
-                .streamReadConstraints(limits)
-                .errorReportConfiguration(ErrorReportConfiguration.builder()
-                        .maxErrorTokenLength(MAX_FOUND_LENGTH)
-                        .build())
-                .build();
     }
 
     /// The value of a file, or of what is as short. No object in it has a name twice.
