@@ -2,14 +2,12 @@ package dev.berth.image;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.memory.RequestMemory;
-import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.zip.DataFormatException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,8 +17,6 @@ final class Decoding {
 
     /// As in libpng: rows of one pixel cost 20 times as much as others.
     private static final int LONGEST_SIDE = 1_000_000;
-
-    private static final int LONGEST_REASON = 60;
 
     private static final Logger log = LoggerFactory.getLogger(Decoding.class);
 
@@ -123,7 +119,8 @@ final class Decoding {
                                         + HexFormat.ofDelimiter(" ").formatHex(bytes, 0, Math.min(bytes.length, 8))));
     }
 
-    /// Decoders meet damaged bytes with exceptions of all kinds, and wrap some.
+    /// Decoders meet damaged bytes with exceptions of all kinds, and wrap some. Most speak of their code,
+    /// which clients don't know.
     private static BadInputException damaged(Exception e) {
         Throwable root = e;
         while (root.getCause() != null) {
@@ -133,19 +130,7 @@ final class Decoding {
             throw memory;
         }
         log.debug("found damaged bytes", e);
-        return new BadInputException(
-                "image: found damaged bytes%s, expected a whole picture".formatted(reason(root)), e);
-    }
-
-    /// In brackets, what a decoder says of the picture. Other exceptions speak of its code, which
-    /// clients don't know.
-    private static String reason(Throwable root) {
-        if (root.getMessage() == null || !(root instanceof IOException || root instanceof DataFormatException)) {
-            return "";
-        }
-        return " (%s)"
-                .formatted(root.getMessage()
-                        .substring(0, Math.min(root.getMessage().length(), LONGEST_REASON)));
+        return new BadInputException("image: found damaged bytes, expected a whole picture", e);
     }
 
     static void check(long width, long height, long maxPixels) {

@@ -70,7 +70,7 @@ class DamagedImageTest {
                 // The division by a red mask of no bits, which the fuzzer found: its name is not handed on.
                 "16-bits.bmp   |      | 54 | 0000000000f80000e0070000 | found damaged bytes, expected a whole picture",
                 "rgb.png       | IDAT | 10 | 000102   | PNG chunk at offset 83: found bytes that do not match their checksum",
-                "lossless.webp | VP8L | 8  | 00       | found damaged bytes (Invalid WebP data), expected a whole picture",
+                "lossless.webp | VP8L | 8  | 00       | found damaged bytes, expected a whole picture",
                 "animated.webp | VP8L | 0  | 58       | found a WebP without a picture",
                 "animated.webp | ANMF | 8  | c8       | found a WebP frame that leaves its canvas of 20 x 15",
             })
@@ -134,7 +134,7 @@ class DamagedImageTest {
     void whatADecoderSaysOfDamageIsHandedOn() throws Exception {
         var png = bytes("rgb.png");
         var damaged = withChecksums(patched(png, indexOf(png, "IDAT") + 4, 1, 2, 3));
-        assertRefused(damaged, "found damaged bytes (incorrect header check), expected a whole picture");
+        assertRefused(damaged, "found damaged bytes, expected a whole picture");
     }
 
     @Test

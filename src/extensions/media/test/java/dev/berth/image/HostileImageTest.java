@@ -120,12 +120,9 @@ class HostileImageTest {
 
     @Test
     void gifCodesThatCannotBeAreRefused() {
+        assertRefused(HostileImages.gif(1, 1, 1, 1, 9, 0), "found damaged bytes, expected a whole picture");
         assertRefused(
-                HostileImages.gif(1, 1, 1, 1, 9, 0),
-                "found damaged bytes (GIF codes of 9 bits), expected a whole picture");
-        assertRefused(
-                HostileImages.gif(1, 1, 1, 1, 8, 3, 0, 0xff, 3, 0),
-                "found damaged bytes (GIF code 511 before 258), expected a whole picture");
+                HostileImages.gif(1, 1, 1, 1, 8, 3, 0, 0xff, 3, 0), "found damaged bytes, expected a whole picture");
     }
 
     @ParameterizedTest
@@ -156,11 +153,9 @@ class HostileImageTest {
     void jpegsAndPngsStopAmongTheirScansAndRowsWhenInterrupted() throws Exception {
         assertRefused(
                 HostileImages.progressiveJpeg(30, 30, 24, HostileImages.NO_CODES),
-                "found damaged bytes (Bogus Huffman table definition), expected a whole picture");
+                "found damaged bytes, expected a whole picture");
         assertStops(HostileImages.progressiveJpeg(5000, 5000, 24, HostileImages.NO_CODES), "readImage");
-        assertRefused(
-                HostileImages.png(30, 30, 16, 5),
-                "found damaged bytes (Unknown row filter type (= 5)!), expected a whole picture");
+        assertRefused(HostileImages.png(30, 30, 16, 5), "found damaged bytes, expected a whole picture");
         assertStops(HostileImages.png(5000, 5000, 16, 5), "decodePass");
     }
 
