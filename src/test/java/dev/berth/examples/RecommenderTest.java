@@ -70,7 +70,7 @@ class RecommenderTest {
       [{"user_id": "114521"}, true]     | [1]: found true, expected an object
       [{"user_id": "114521", "k": 0}]   | [0].k: found 0, expected a whole number from 1 to 1000
       {"user_id": "114521"              | body: not JSON at column 21: found unexpected end-of-input
-      {"user_id": "114521"} {"k": 1}    | body: found a second JSON value at column 23, expected one; for JSON Lines the content type is
+      {"user_id": "114521"} {"k": 1}    | body: found a second JSON value at column 23, expected one
       """)
     void whatIsWrongIsNamed(String body, String message) throws Exception {
         assertThat(refusal(server.invoke(body, "Content-Type", "application/json")))

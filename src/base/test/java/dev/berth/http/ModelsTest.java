@@ -164,7 +164,7 @@ class ModelsTest {
       ["m", "/tmp"]                                | body: found a list, expected {\\"model_name\\": …, \\"url\\": …}
       "m"                                          | body: found the text \\"m\\", expected {\\"model_name\\": …, \\"url\\": …}
       {"model_name": "m", "url": "/tmp"            | body: not JSON at line 1, column 34: found unexpected end-of-input
-      {"model_name": "m", "url": "/tmp"} x         | body: found more than a JSON value at line 1, column 36
+      {"model_name": "m", "url": "/tmp"} x         | body: not JSON at line 1, column 3
       {"url": "a", "url": "/tmp"}                  | body: not JSON at line 1, column 21: found duplicate field 'url'
       model_name=m                                 | body: not JSON at line 1, column 1: found unrecognized token 'model_name', expected
       ``                                           | body: found nothing, expected a JSON value; a load is {\\"model_name\\": …, \\"url\\": …}

@@ -27,7 +27,7 @@ class JsonTextTest {
                 "[-Infinity]          | found non-standard token '-Infinity'",
                 "\"a\tb\"             | has to be escaped using backslash",
                 "1 2                  | found a second JSON value at line 1, column 3, expected one",
-                "{\"a\": 1}},         | found more than a JSON value at line 1, column 9, expected its end",
+                "{\"a\": 1}},         | not JSON at line 1, column 9: found unexpected close marker '}'",
                 "{\"a\": 1, \"a\": 2} | found duplicate field 'a'",
             })
     void whatIsNotOneValueIsNamedWithItsPlace(String text, String message) {

@@ -26,16 +26,7 @@ public final class Json extends ContentType implements ContentType.OfDocuments, 
     ///
     /// @throws BadInputException with the line and column where the body stops to be JSON
     public static JsonNode read(InvocationRequest request) throws IOException {
-        try {
-            return JsonText.payload(request.text());
-        } catch (NotJsonException e) {
-            throw new BadInputException(
-                    "body: %s%s"
-                            .formatted(
-                                    e.getMessage(),
-                                    e.isSecond() ? "; for JSON Lines the content type is application/jsonlines" : ""),
-                    e);
-        }
+        return parse(request.text(), "body");
     }
 
     /// Reads the one value that a text holds.

@@ -123,12 +123,8 @@ public final class JsonText {
                         throw new NotJsonException("found nothing, expected a JSON value");
                     }
                     var value = reading.read(parser);
-                    try {
-                        if (parser.nextToken() != null) {
-                            throw NotJsonException.second(parser.currentTokenLocation(), isLine);
-                        }
-                    } catch (JsonProcessingException e) {
-                        throw NotJsonException.behindTheValue(e, isLine);
+                    if (parser.nextToken() != null) {
+                        throw NotJsonException.second(parser.currentTokenLocation(), isLine);
                     }
                     return value;
                 },

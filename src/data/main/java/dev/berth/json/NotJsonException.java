@@ -16,32 +16,22 @@ public final class NotJsonException extends IOException {
     /// What the parser's messages have in front of a line and a column.
     private static final Pattern SOURCE = Pattern.compile("\\[Source: .*?; (?=line: \\d)", Pattern.DOTALL);
 
-    private final boolean isSecond;
-
     public NotJsonException(String message) {
         super(message);
-        this.isSecond = false;
     }
 
-    private NotJsonException(String message, boolean isSecond, JsonProcessingException cause) {
+    private NotJsonException(String message, JsonProcessingException cause) {
         super(message, cause);
-        this.isSecond = isSecond;
     }
 
     static NotJsonException second(JsonLocation place, boolean isLine) {
-        return new NotJsonException(
-                "found a second JSON value%s, expected one".formatted(at(place, isLine)), true, null);
-    }
-
-    static NotJsonException behindTheValue(JsonProcessingException e, boolean isLine) {
-        return new NotJsonException(
-                "found more than a JSON value%s, expected its end".formatted(at(e.getLocation(), isLine)), false, e);
+        return new NotJsonException("found a second JSON value%s, expected one".formatted(at(place, isLine)));
     }
 
     /// @param isLine whether the text is a line, so that the column says enough
     static NotJsonException of(JsonProcessingException e, boolean isLine) {
         return new NotJsonException(
-                "not JSON%s: found %s".formatted(at(e.getLocation(), isLine), found(e.getOriginalMessage())), false, e);
+                "not JSON%s: found %s".formatted(at(e.getLocation(), isLine), found(e.getOriginalMessage())), e);
     }
 
     /// What the parser says, with what it expected as other messages have it.
@@ -52,11 +42,6 @@ public final class NotJsonException extends IOException {
                         .replaceFirst(": (was expecting|expected) ", ", expected ")
                         .replace(" exceeds the maximum allowed (", ", expected at most (");
         return found.contains(", expected ") ? found : found + ", expected JSON";
-    }
-
-    /// Whether the text has a value, and another one behind it.
-    public boolean isSecond() {
-        return isSecond;
     }
 
     private static String at(JsonLocation place, boolean isLine) {

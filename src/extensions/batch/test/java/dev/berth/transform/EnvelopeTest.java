@@ -107,7 +107,7 @@ class EnvelopeTest {
             value = {
                 "``                | the answer: found nothing, expected a JSON value",
                 "{\\\"a\\\": 1} {} | the answer: found a second JSON value at column 10, expected one",
-                "{\\\"a\\\": 1}},  | the answer: found more than a JSON value at column 9, expected its end",
+                "{\\\"a\\\": 1}},  | the answer: not JSON at column 9: found unexpected close marker '}'",
                 "NaN               | the answer: not JSON at column 4: found non-standard token 'NaN'",
             })
     void anAnswerThatIsNotOneValueIsAnError(String answer, String message) throws Exception {
