@@ -16,35 +16,28 @@ public enum ErrorType {
     /// nginx's status for it. Only the metrics and the log have it.
     CALLER_GONE(499, "The client closed the connection before the answer"),
     INTERNAL(500, "A hook or the server failed"),
-    NOT_READY(503, 1, "The model is loading, stopping or failed"),
-    OVERLOADED(503, 1, "The queue is full; worth a retry"),
-    TOO_MANY_CONNECTIONS(503, 1, OVERLOADED, "Other connections have all the places; worth a retry"),
-    TOO_MANY_SESSIONS(503, 1, OVERLOADED, "Other sessions have all the places; worth a retry"),
-    TOO_MANY_LOADS(503, 1, OVERLOADED, "Too many models are being loaded; worth a retry"),
-    MEMORY_TAKEN(503, 1, OVERLOADED, "Other requests have the memory; worth a retry"),
+    NOT_READY(503, "The model is loading, stopping or failed"),
+    OVERLOADED(503, "The queue is full; worth a retry"),
+    TOO_MANY_CONNECTIONS(503, OVERLOADED, "Other connections have all the places; worth a retry"),
+    TOO_MANY_SESSIONS(503, OVERLOADED, "Other sessions have all the places; worth a retry"),
+    TOO_MANY_LOADS(503, OVERLOADED, "Too many models are being loaded; worth a retry"),
+    MEMORY_TAKEN(503, OVERLOADED, "Other requests have the memory; worth a retry"),
     DEADLINE_EXCEEDED(504, "The time of the request ran out before it was answered"),
     INSUFFICIENT_MEMORY(507, "The accelerator or the process had no memory for it");
 
     private final int status;
-    private final int retryAfter;
     private final String meaning;
     private final String code;
 
     ErrorType(int status, String meaning) {
-        this(status, 0, meaning);
-    }
-
-    ErrorType(int status, int retryAfter, String meaning) {
         this.status = status;
-        this.retryAfter = retryAfter;
         this.meaning = meaning;
         this.code = name();
     }
 
     /// @param told the reason by whose name clients are told of it
-    ErrorType(int status, int retryAfter, ErrorType told, String meaning) {
+    ErrorType(int status, ErrorType told, String meaning) {
         this.status = status;
-        this.retryAfter = retryAfter;
         this.meaning = meaning;
         this.code = told.code;
     }
@@ -60,12 +53,12 @@ public enum ErrorType {
 
     /// Whether the same request may succeed after [#retryAfter], because there was no room for it.
     public boolean isRefusal() {
-        return retryAfter > 0;
+        return status == 503;
     }
 
     /// The seconds of `Retry-After`; 0: the header is left out.
     public int retryAfter() {
-        return retryAfter;
+        return isRefusal() ? 1 : 0;
     }
 
     /// @param message for the caller
