@@ -102,8 +102,7 @@ class FirstSampleTest {
                         + " put it into this file, or delete the file");
         artifact.file("sample-response.json", "{1");
         assertStartFails(
-                artifact.server(),
-                "sample-response.json: not JSON at line 1, column 2: found unexpected character ('1'");
+                artifact.server(), "sample-response.json: not JSON at column 2: found unexpected character ('1'");
         artifact.file("sample-response.json", "1.0001");
         artifact.server().start().close();
     }

@@ -163,10 +163,10 @@ class ModelsTest {
       {"model_name": "..", "url": "/tmp"}          | model_name: found \\"..\\", expected a name that a path can hold
       ["m", "/tmp"]                                | body: found a list, expected {\\"model_name\\": …, \\"url\\": …}
       "m"                                          | body: found the text \\"m\\", expected {\\"model_name\\": …, \\"url\\": …}
-      {"model_name": "m", "url": "/tmp"            | body: not JSON at line 1, column 34: found unexpected end-of-input
-      {"model_name": "m", "url": "/tmp"} x         | body: not JSON at line 1, column 3
-      {"url": "a", "url": "/tmp"}                  | body: not JSON at line 1, column 21: found duplicate field 'url'
-      model_name=m                                 | body: not JSON at line 1, column 1: found unrecognized token 'model_name', expected
+      {"model_name": "m", "url": "/tmp"            | body: not JSON at column 34: found unexpected end-of-input
+      {"model_name": "m", "url": "/tmp"} x         | body: not JSON at column 3
+      {"url": "a", "url": "/tmp"}                  | body: not JSON at column 21: found duplicate field 'url'
+      model_name=m                                 | body: not JSON at column 1: found unrecognized token 'model_name', expected
       ``                                           | body: found nothing, expected a JSON value; a load is {\\"model_name\\": …, \\"url\\": …}
       """)
     void aBadLoadIsRejectedWithTheFieldAndWhatItHolds(String body, String message) throws Exception {

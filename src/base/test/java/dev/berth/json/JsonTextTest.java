@@ -19,15 +19,15 @@ class JsonTextTest {
             quoteCharacter = '`',
             value = {
                 "``                   | found nothing, expected a JSON value",
-                "[1, {\"a\": \"x     | not JSON at line 1, column 13: found unexpected end-of-input",
+                "[1, {\"a\": \"x     | not JSON at column 13: found unexpected end-of-input",
                 "{                    | expected close marker for Object (start marker at [line: 1, column: 1])",
-                "{a: 1}               | not JSON at line 1, column 2: found unexpected character ('a' (code 97)), expected double-quote",
-                "{\"a\": 1,}          | not JSON at line 1, column 9: found unexpected character ('}' (code 125)), expected double-quote",
+                "{a: 1}               | not JSON at column 2: found unexpected character ('a' (code 97)), expected double-quote",
+                "{\"a\": 1,}          | not JSON at column 9: found unexpected character ('}' (code 125)), expected double-quote",
                 "[1}                  | found unexpected close marker '}', expected ']'",
                 "[-Infinity]          | found non-standard token '-Infinity'",
                 "\"a\tb\"             | has to be escaped using backslash",
-                "1 2                  | found a second JSON value at line 1, column 3, expected one",
-                "{\"a\": 1}},         | not JSON at line 1, column 9: found unexpected close marker '}'",
+                "1 2                  | found a second JSON value at column 3, expected one",
+                "{\"a\": 1}},         | not JSON at column 9: found unexpected close marker '}'",
                 "{\"a\": 1, \"a\": 2} | found duplicate field 'a'",
             })
     void whatIsNotOneValueIsNamedWithItsPlace(String text, String message) {
@@ -39,8 +39,7 @@ class JsonTextTest {
                 .doesNotContain("Source");
         if (!text.contains("\"a\": 2")) {
             assertThatThrownBy(() -> JsonText.exactly(text, JsonTextTest::skipped))
-                    .as("a line needs no number")
-                    .hasMessageContaining(message.replace(" line 1, ", " "));
+                    .hasMessageContaining(message);
         }
     }
 

@@ -66,7 +66,7 @@ public final class JsonText {
 
     /// The value of a file, or of what is as short. No object in it has a name twice.
     public static JsonNode read(byte[] text) throws NotJsonException {
-        return only(() -> JSON.createParser(text), UNIQUE::readTree, false);
+        return only(() -> JSON.createParser(text), UNIQUE::readTree);
     }
 
     /// @see #read(byte[])
@@ -77,27 +77,24 @@ public final class JsonText {
 
     /// The values of a file one behind the other, such as those of its lines.
     public static List<JsonNode> readAll(byte[] text) throws NotJsonException {
-        return parsed(
-                () -> JSON.createParser(text),
-                parser -> {
-                    var values = new ArrayList<JsonNode>();
-                    while (parser.nextToken() != null) {
-                        values.add(UNIQUE.readTree(parser));
-                    }
-                    return values;
-                },
-                false);
+        return parsed(() -> JSON.createParser(text), parser -> {
+            var values = new ArrayList<JsonNode>();
+            while (parser.nextToken() != null) {
+                values.add(UNIQUE.readTree(parser));
+            }
+            return values;
+        });
     }
 
     /// The value of a payload, whose memory is counted. As in Python, the last one of several members
     /// of one name counts, and NaN, Infinity and -Infinity are numbers.
     public static JsonNode payload(String text) throws NotJsonException {
-        return only(() -> new CountedParser(JSON.createParser(text).enable(NAN)), TREES::readTree, isLine(text));
+        return only(() -> new CountedParser(JSON.createParser(text).enable(NAN)), TREES::readTree);
     }
 
     /// What is read of the one value of a text, whose numbers are not looked at.
     public static <T> T exactly(String text, Reading<T> reading) throws NotJsonException {
-        return only(() -> EXACT.createParser(text), reading, isLine(text));
+        return only(() -> EXACT.createParser(text), reading);
     }
 
     /// For those who need a part of a file. Errors are the parser's own.
@@ -110,32 +107,24 @@ public final class JsonText {
         return JSON.createParser(text);
     }
 
-    private static boolean isLine(String text) {
-        int end = text.indexOf('\n');
-        return end < 0 || end == text.length() - 1;
+    private static <T> T only(Opening opening, Reading<T> reading) throws NotJsonException {
+        return parsed(opening, parser -> {
+            if (parser.nextToken() == null) {
+                throw new NotJsonException("found nothing, expected a JSON value");
+            }
+            var value = reading.read(parser);
+            if (parser.nextToken() != null) {
+                throw NotJsonException.second(parser.currentTokenLocation());
+            }
+            return value;
+        });
     }
 
-    private static <T> T only(Opening opening, Reading<T> reading, boolean isLine) throws NotJsonException {
-        return parsed(
-                opening,
-                parser -> {
-                    if (parser.nextToken() == null) {
-                        throw new NotJsonException("found nothing, expected a JSON value");
-                    }
-                    var value = reading.read(parser);
-                    if (parser.nextToken() != null) {
-                        throw NotJsonException.second(parser.currentTokenLocation(), isLine);
-                    }
-                    return value;
-                },
-                isLine);
-    }
-
-    private static <T> T parsed(Opening opening, Reading<T> reading, boolean isLine) throws NotJsonException {
+    private static <T> T parsed(Opening opening, Reading<T> reading) throws NotJsonException {
         try (var parser = opening.open()) {
             return reading.read(parser);
         } catch (JsonProcessingException e) {
-            throw NotJsonException.of(e, isLine);
+            throw NotJsonException.of(e);
         } catch (NotJsonException e) {
             throw e;
         } catch (IOException e) {

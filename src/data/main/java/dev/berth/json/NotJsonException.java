@@ -24,14 +24,13 @@ public final class NotJsonException extends IOException {
         super(message, cause);
     }
 
-    static NotJsonException second(JsonLocation place, boolean isLine) {
-        return new NotJsonException("found a second JSON value%s, expected one".formatted(at(place, isLine)));
+    static NotJsonException second(JsonLocation place) {
+        return new NotJsonException("found a second JSON value%s, expected one".formatted(at(place)));
     }
 
-    /// @param isLine whether the text is a line, so that the column says enough
-    static NotJsonException of(JsonProcessingException e, boolean isLine) {
+    static NotJsonException of(JsonProcessingException e) {
         return new NotJsonException(
-                "not JSON%s: found %s".formatted(at(e.getLocation(), isLine), found(e.getOriginalMessage())), e);
+                "not JSON%s: found %s".formatted(at(e.getLocation()), found(e.getOriginalMessage())), e);
     }
 
     /// What the parser says, with what it expected as other messages have it.
@@ -44,11 +43,12 @@ public final class NotJsonException extends IOException {
         return found.contains(", expected ") ? found : found + ", expected JSON";
     }
 
-    private static String at(JsonLocation place, boolean isLine) {
+    /// Of a line the column says enough.
+    private static String at(JsonLocation place) {
         if (place == null) {
             return "";
         }
-        return isLine
+        return place.getLineNr() == 1
                 ? " at column %d".formatted(place.getColumnNr())
                 : " at line %d, column %d".formatted(place.getLineNr(), place.getColumnNr());
     }
