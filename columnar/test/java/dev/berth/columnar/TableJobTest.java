@@ -96,7 +96,7 @@ class TableJobTest {
 
     private JobReport run(String type, Map<JobOption, String> more) throws Exception {
         try (var storage = new Storage()) {
-            return new JobRunner(TransformJob.read(storage, options(type, more), Map.of(), Map.of()), new Unwatched())
+            return new JobRunner(TransformJob.read(storage, options(type, more), Map.of()), new Unwatched())
                     .run(container.endpoint());
         }
     }
@@ -259,7 +259,7 @@ class TableJobTest {
                             "s3://bucket/out",
                             JobOption.JOIN_SOURCE,
                             "Input"));
-            var job = TransformJob.read(storage, options, Map.of(), Map.of());
+            var job = TransformJob.read(storage, options, Map.of());
             var report = new JobRunner(job, new Unwatched()).run(container.endpoint());
             assertThat(report.problem()).isEmpty();
             assertThat(report.failures()).isEmpty();
@@ -354,7 +354,7 @@ class TableJobTest {
     private List<String> problems(String type, Map<JobOption, String> more) {
         return catchThrowableOfType(
                         ConfigurationException.class,
-                        () -> TransformJob.read(new Storage(), options(type, more), Map.of(), Map.of()))
+                        () -> TransformJob.read(new Storage(), options(type, more), Map.of()))
                 .problems();
     }
 }

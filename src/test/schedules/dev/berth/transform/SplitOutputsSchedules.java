@@ -103,7 +103,6 @@ class SplitOutputsSchedules {
                         "0",
                         JobOption.SPLIT_OBJECTS,
                         "true"),
-                Map.of(),
                 Map.of());
     }
 

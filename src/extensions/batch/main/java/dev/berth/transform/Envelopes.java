@@ -15,7 +15,7 @@ record Envelopes(Envelope envelope, Quotas quotas, Optional<MediaType> extract, 
 
     /// What is sent of each line.
     private static final Records BODIES = new Records(
-            new TransformFormats(JSON, JSON, FramedSplit.NONE, false),
+            new TransformFormats(JSON, JSON, SplitType.NONE, false),
             Optional.empty(),
             Optional.empty(),
             OptionalInt.empty(),

@@ -38,16 +38,13 @@ public final class JobReader {
 
     private final Storage storage;
     private final Map<JobOption, String> options;
-    private final Map<String, String> ofSplitTypes;
     private final List<String> problems = new ArrayList<>();
     private final Part part;
     private final Optional<Location> input;
 
-    /// @param ofSplitTypes their own options, by their flags
-    JobReader(Storage storage, Map<JobOption, String> options, Map<String, String> ofSplitTypes) {
+    JobReader(Storage storage, Map<JobOption, String> options) {
         this.storage = storage;
         this.options = new EnumMap<>(options);
-        this.ofSplitTypes = Map.copyOf(ofSplitTypes);
         this.part = readPart();
         this.input = location(JobOption.INPUT);
     }
@@ -166,24 +163,6 @@ public final class JobReader {
     /// Whether the second of two words was given; the first stands for nothing too.
     boolean isSecond(JobOption option, String first, String second) {
         return word(option, List.of(first, second)).equals(second);
-    }
-
-    /// The one that was named, with its own option.
-    SplitType splitType(List<SplitType> known) {
-        var type = word(JobOption.SPLIT_TYPE, known);
-        for (var given : ofSplitTypes.entrySet()) {
-            var flag = given.getKey();
-            if (type.option().filter(own -> own.name().equals(flag)).isEmpty()) {
-                problem("%s: found it with %s %s, expected none".formatted(flag, JobOption.SPLIT_TYPE.flag(), type));
-                continue;
-            }
-            try {
-                type = type.with(given.getValue());
-            } catch (IllegalArgumentException e) {
-                problem("%s: %s".formatted(flag, e.getMessage()));
-            }
-        }
-        return type;
     }
 
     /// A number that nothing limits unless it is given.

@@ -90,10 +90,9 @@ record RecordProcessing(
     }
 
     private static void checkSplitting(MediaType type, TransformFormats formats, JobReader options) {
-        var allowed =
-                type.equals(MediaType.CSV) ? List.of(FramedSplit.LINE) : List.of(FramedSplit.NONE, FramedSplit.LINE);
+        var allowed = type.equals(MediaType.CSV) ? List.of(SplitType.LINE) : List.of(SplitType.NONE, SplitType.LINE);
         boolean isAllowed = allowed.contains(formats.splitType());
-        var split = isAllowed ? formats.splitType() : FramedSplit.LINE;
+        var split = isAllowed ? formats.splitType() : SplitType.LINE;
         if (!isAllowed) {
             options.wrong(
                     JobOption.SPLIT_TYPE,

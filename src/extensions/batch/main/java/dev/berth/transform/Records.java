@@ -27,7 +27,7 @@ record Records(
         var formats = new TransformFormats(
                 options.text(JobOption.CONTENT_TYPE),
                 options.text(JobOption.ACCEPT),
-                options.splitType(FramedSplit.all()),
+                options.word(JobOption.SPLIT_TYPE, List.of(SplitType.values())),
                 options.isSecond(JobOption.ASSEMBLE_WITH, "None", "Line"));
         return read(formats, joinsInput(options), options);
     }

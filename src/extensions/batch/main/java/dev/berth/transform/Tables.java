@@ -16,7 +16,7 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
     static final String JSON_LINES = MediaType.JSON_LINES.toString();
 
     private static final TransformFormats LINES =
-            new TransformFormats(Optional.of(JSON_LINES), Optional.of(JSON_LINES), FramedSplit.LINE, true);
+            new TransformFormats(Optional.of(JSON_LINES), Optional.of(JSON_LINES), SplitType.LINE, true);
 
     private static final String WHERE = " where the objects are tables";
 

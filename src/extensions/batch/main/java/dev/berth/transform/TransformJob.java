@@ -33,8 +33,7 @@ public record TransformJob(
     private static final int DEFAULT_PAYLOAD_IN_MB = 6;
 
     /// Such records are lines, each a request of its own.
-    private static final Splitting OF_ENVELOPES =
-            Splitting.ofMebibytes(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, 0);
+    private static final Splitting OF_ENVELOPES = Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.SINGLE_RECORD, 0);
 
     private static final String SAGEMAKER = "sagemaker";
 
@@ -91,15 +90,10 @@ public record TransformJob(
 
     /// Makes a job of what was said of it.
     ///
-    /// @param ofSplitTypes the options that types of splitting bring, by their flags
     /// @param environment for a server of the runner's own
     /// @throws dev.berth.config.ConfigurationException with everything that is wrong
-    public static TransformJob read(
-            Storage storage,
-            Map<JobOption, String> options,
-            Map<String, String> ofSplitTypes,
-            Map<String, String> environment) {
-        var reader = new JobReader(storage, options, ofSplitTypes);
+    public static TransformJob read(Storage storage, Map<JobOption, String> options, Map<String, String> environment) {
+        var reader = new JobReader(storage, options);
         var kind = kind(reader);
         var output = reader.location(JobOption.OUTPUT);
         output.ifPresent(place -> reader.requireNoInput(JobOption.OUTPUT, place, place.resolve(".out")));

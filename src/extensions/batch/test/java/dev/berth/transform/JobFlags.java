@@ -36,7 +36,7 @@ public final class JobFlags {
     }
 
     static TransformJob read(Map<JobOption, String> options) {
-        return TransformJob.read(new Storage(), options, Map.of(), Map.of());
+        return TransformJob.read(new Storage(), options, Map.of());
     }
 
     /// What is wrong with a job.

@@ -33,7 +33,7 @@ class JobReaderTest {
     @Tag("BAT-05")
     void whatIsNotSaidIsThePlatformsDefault() throws Exception {
         var job = JobFlags.read(JobFlags.of("--input in --output s3://bucket/out"));
-        assertThat(job.kind().records().formats().splitType()).isEqualTo(FramedSplit.NONE);
+        assertThat(job.kind().records().formats().splitType()).isEqualTo(SplitType.NONE);
         assertThat(job.kind().records().formats().endsLines()).isFalse();
         assertThat(job.invocations().timeout()).isEqualTo(Duration.ofMinutes(10));
         assertThat(job.invocations().retries()).isEqualTo(3);
@@ -70,7 +70,7 @@ class JobReaderTest {
                 .asString()
                 .startsWith("--instance-index: found nothing, expected which of the 4 instances this is");
         read.options().put(JobOption.INSTANCE_INDEX, "3");
-        var job = TransformJob.read(new Storage(), read.options(), Map.of(), read.environment());
+        var job = TransformJob.read(new Storage(), read.options(), read.environment());
         assertThat(job.source().manifest()).isTrue();
         assertThat(job.source().gzip()).isTrue();
         assertThat(job.source().input()).hasToString("s3://bucket/manifest");

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class MiniBatchesTest {
 
@@ -61,7 +61,7 @@ class MiniBatchesTest {
             })
     @Tag("BAT-07")
     void recordsFillPayloads(
-            String object, FramedSplit type, BatchStrategy strategy, long most, String bodies, String firsts)
+            String object, SplitType type, BatchStrategy strategy, long most, String bodies, String firsts)
             throws IOException {
         var batches = miniBatches(
                 object.replace(';', '\n').replace('~', '\r').getBytes(UTF_8),
@@ -82,7 +82,7 @@ class MiniBatchesTest {
             var line = "x".repeat(length);
             assertThat(sent(
                             ("a\n" + line + "\n" + line).getBytes(UTF_8),
-                            new Splitting(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, 0)))
+                            new Splitting(SplitType.LINE, BatchStrategy.SINGLE_RECORD, 0)))
                     .containsExactly("a\n".getBytes(UTF_8), (line + "\n").getBytes(UTF_8), line.getBytes(UTF_8));
         }
     }
@@ -92,9 +92,9 @@ class MiniBatchesTest {
     void aLargeObjectIsReadInConstantMemory() throws IOException {
         var records = List.of(new byte[100_000], new byte[3]);
         for (var object : Map.of(
-                        FramedSplit.LINE, ("x".repeat(100_000) + "\nshort\n").getBytes(UTF_8),
-                        FramedSplit.RECORD_IO, RecordIo.write(records),
-                        FramedSplit.TF_RECORD, TfRecord.write(records))
+                        SplitType.LINE, ("x".repeat(100_000) + "\nshort\n").getBytes(UTF_8),
+                        SplitType.RECORD_IO, RecordIo.write(records),
+                        SplitType.TF_RECORD, TfRecord.write(records))
                 .entrySet()) {
             var stream = new SyntheticObject(object.getValue(), 2_000L * object.getValue().length);
             var reader = multi(object.getKey(), MEBIBYTE).open(stream);
@@ -113,18 +113,18 @@ class MiniBatchesTest {
     /// A line without an end is refused when the limit is reached, and so is an object.
     @Test
     void whatIsTooLongIsNotReadToItsEnd() {
-        for (var type : List.of(FramedSplit.LINE, FramedSplit.NONE)) {
+        for (var type : List.of(SplitType.LINE, SplitType.NONE)) {
             var object = new SyntheticObject("x".getBytes(UTF_8), 200 * MEBIBYTE);
             assertThatThrownBy(multi(type, MEBIBYTE).open(object)::next)
                     .isInstanceOf(BadInputException.class)
                     .hasMessage("record 1: found more than 1048576 bytes, expected at most 1048576 in one record");
             assertThat(object.bytesRead()).isLessThanOrEqualTo(MEBIBYTE + BUFFER_BYTES);
         }
-        assertThat(multi(FramedSplit.LINE, 1L << 40).maxRecord()).as("an array").isEqualTo(Integer.MAX_VALUE - 8);
+        assertThat(multi(SplitType.LINE, 1L << 40).maxRecord()).as("an array").isEqualTo(Integer.MAX_VALUE - 8);
     }
 
     @ParameterizedTest
-    @MethodSource("dev.berth.transform.FramedSplit#all")
+    @EnumSource
     void aStreamThatFailsIsNoBadInputAndADamagedOneIsReadOrRefused(SplitType type) throws IOException {
         var closed = InputStream.nullInputStream();
         closed.close();
@@ -132,7 +132,7 @@ class MiniBatchesTest {
                 .isInstanceOf(IOException.class)
                 .hasMessage("Stream closed");
         var records = List.of("abc".getBytes(UTF_8), new byte[0], "d\n\r\ne".getBytes(UTF_8));
-        var object = type.equals(FramedSplit.TF_RECORD) ? TfRecord.write(records) : RecordIo.write(records);
+        var object = type.equals(SplitType.TF_RECORD) ? TfRecord.write(records) : RecordIo.write(records);
         for (var strategy : BatchStrategy.values()) {
             DamagedBytes.areReadOrRefused(object, bytes -> {
                 try {
@@ -150,20 +150,20 @@ class MiniBatchesTest {
     void framedRecordsAreSentFramedTogetherAndBareAlone() throws IOException {
         var records = List.of("abc".getBytes(UTF_8), new byte[0], "defgh".getBytes(UTF_8));
         var recordIo = RecordIo.write(records);
-        assertThat(sent(recordIo, multi(FramedSplit.RECORD_IO, 1000))).containsExactly(recordIo);
-        assertThat(sent(recordIo, multi(FramedSplit.RECORD_IO, 20)))
+        assertThat(sent(recordIo, multi(SplitType.RECORD_IO, 1000))).containsExactly(recordIo);
+        assertThat(sent(recordIo, multi(SplitType.RECORD_IO, 20)))
                 .containsExactly(RecordIo.write(records.subList(0, 2)), RecordIo.write(records.subList(2, 3)));
-        assertThat(sent(recordIo, new Splitting(FramedSplit.RECORD_IO, BatchStrategy.SINGLE_RECORD, 5)))
+        assertThat(sent(recordIo, new Splitting(SplitType.RECORD_IO, BatchStrategy.SINGLE_RECORD, 5)))
                 .containsExactlyElementsOf(records);
         var tfRecord = TfRecord.write(records);
-        assertThat(sent(tfRecord, multi(FramedSplit.TF_RECORD, 1000))).containsExactly(tfRecord);
-        assertThat(sent(tfRecord, new Splitting(FramedSplit.TF_RECORD, BatchStrategy.SINGLE_RECORD, 5)))
+        assertThat(sent(tfRecord, multi(SplitType.TF_RECORD, 1000))).containsExactly(tfRecord);
+        assertThat(sent(tfRecord, new Splitting(SplitType.TF_RECORD, BatchStrategy.SINGLE_RECORD, 5)))
                 .containsExactlyElementsOf(records);
     }
 
     @Test
     void anUnlimitedPayloadIsTheWholeObjectAndIsNotReadBeforeItIsSent() throws IOException {
-        for (var type : List.of(FramedSplit.LINE, FramedSplit.NONE, FramedSplit.RECORD_IO)) {
+        for (var type : List.of(SplitType.LINE, SplitType.NONE, SplitType.RECORD_IO)) {
             var object = new SyntheticObject("line\n".getBytes(UTF_8), 10L << 30);
             var payloads = new MiniBatches(object, multi(type, 0), none());
             assertThat(payloads.next()).contains(Payload.OBJECT);
@@ -176,7 +176,7 @@ class MiniBatchesTest {
     @Test
     void unlimitedPayloadsThatAreJoinedHaveTheLargestLimit() throws IOException {
         var object = new SyntheticObject(("x".repeat((1 << 20) - 1) + "\n").getBytes(UTF_8), 150L << 20);
-        var batches = new MiniBatches(object, multi(FramedSplit.LINE, 0), processing("$", true));
+        var batches = new MiniBatches(object, multi(SplitType.LINE, 0), processing("$", true));
         var first = batches.next().orElseThrow();
         assertThat(first.body().length).isEqualTo(100 << 20);
         assertThat(batches.next().orElseThrow().records()).isEqualTo(50);
@@ -191,7 +191,7 @@ class MiniBatchesTest {
     void filteredPayloadsKeepWhatTheirAnswersAreJoinedWith(boolean isJoined, int requests, String input)
             throws IOException {
         var batches = miniBatches(
-                "a,1111\nb,1111\nc,1111\n".getBytes(UTF_8), multi(FramedSplit.LINE, 14), processing("$[0]", isJoined));
+                "a,1111\nb,1111\nc,1111\n".getBytes(UTF_8), multi(SplitType.LINE, 14), processing("$[0]", isJoined));
         assertThat(batches).hasSize(requests);
         assertThat(new String(batches.getFirst().input(), UTF_8)).isEqualTo(input.replace(';', '\n'));
     }
@@ -206,9 +206,7 @@ class MiniBatchesTest {
             })
     void whatCannotBeSentNamesItsRecord(String object, String filter, String message) {
         assertThatThrownBy(() -> miniBatches(
-                        object.replace(";", "\n").getBytes(UTF_8),
-                        multi(FramedSplit.LINE, 6),
-                        processing(filter, false)))
+                        object.replace(";", "\n").getBytes(UTF_8), multi(SplitType.LINE, 6), processing(filter, false)))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage(message);
     }
@@ -232,7 +230,7 @@ class MiniBatchesTest {
     }
 
     private static Records records(Optional<RecordProcessing> processing) {
-        var formats = new TransformFormats(Optional.empty(), Optional.empty(), FramedSplit.LINE, false);
+        var formats = new TransformFormats(Optional.empty(), Optional.empty(), SplitType.LINE, false);
         return new Records(formats, processing, Optional.empty(), OptionalInt.empty(), false);
     }
 

@@ -56,7 +56,7 @@ class RecordProcessingTest {
     @Tag("JOIN-01")
     @Tag("JOIN-02")
     @Tag("JOIN-03")
-    void answersAreJoinedWithTheirRecords(String type, FramedSplit split, String input, String answer, String output) {
+    void answersAreJoinedWithTheirRecords(String type, SplitType split, String input, String answer, String output) {
         var processing = processing(type, split, "$", "Input", "$");
         assertThat(output(processing, 1, newlines(input), newlines(answer))).isEqualTo(newlines(output));
     }
@@ -80,7 +80,7 @@ class RecordProcessingTest {
     @Tag("JOIN-06")
     void recordsAndAnswersAreFiltered(
             String type, String in, String join, String out, String record, String sent, String answer, String output) {
-        var processing = processing(type, FramedSplit.LINE, in, join, out);
+        var processing = processing(type, SplitType.LINE, in, join, out);
         assertThat(sent(processing, newlines(record))).isEqualTo(newlines(sent));
         assertThat(output(processing, 1, newlines(record), newlines(answer))).isEqualTo(newlines(output));
     }
@@ -88,8 +88,8 @@ class RecordProcessingTest {
     @Test
     @Tag("JOIN-10")
     void slicesOfColumnsEndAsTheSwitchSays() {
-        var exclusive = processing(CSV, FramedSplit.LINE, "$[1:4]", "None", "$");
-        var inclusive = processing(CSV, FramedSplit.LINE, "$[1:4]", "None", "$", JobOption.INCLUSIVE_SLICES);
+        var exclusive = processing(CSV, SplitType.LINE, "$[1:4]", "None", "$");
+        var inclusive = processing(CSV, SplitType.LINE, "$[1:4]", "None", "$", JobOption.INCLUSIVE_SLICES);
         assertThat(exclusive.toString())
                 .as("answers of the one are none of the other")
                 .isNotEqualTo(inclusive.toString());
@@ -100,9 +100,9 @@ class RecordProcessingTest {
     @Test
     void withoutAFilterTheBytesAreLeftAsTheyAre() {
         var bytes = new byte[] {(byte) 0xff, '\n'};
-        assertThat(processing(CSV, FramedSplit.LINE, "$", "Input", "$").filterInput(bytes, 1))
+        assertThat(processing(CSV, SplitType.LINE, "$", "Input", "$").filterInput(bytes, 1))
                 .isSameAs(bytes);
-        assertThat(processing(CSV, FramedSplit.LINE, "$[0]", "None", "$").changesAnswers())
+        assertThat(processing(CSV, SplitType.LINE, "$[0]", "None", "$").changesAnswers())
                 .isFalse();
     }
 
@@ -129,7 +129,7 @@ class RecordProcessingTest {
             })
     @Tag("JOIN-07")
     void whatCannotBeJoinedNamesTheRecord(String type, String filter, String input, String answer, String message) {
-        var processing = processing(type, FramedSplit.LINE, "$", "Input", filter);
+        var processing = processing(type, SplitType.LINE, "$", "Input", filter);
         assertThatThrownBy(() -> output(processing, 11, newlines(input), newlines(answer)))
                 .isInstanceOf(BadInputException.class)
                 .hasMessageStartingWith(message);
@@ -145,7 +145,7 @@ class RecordProcessingTest {
                 "application/jsonlines|NONE|$.f|{\"f\":1};{\"g\":2};|record 2, InputFilter $.f: found an object, expected an object with the member \"f\"",
             })
     @Tag("JOIN-07")
-    void whatCannotBeSentNamesTheRecord(String type, FramedSplit split, String filter, String record, String message) {
+    void whatCannotBeSentNamesTheRecord(String type, SplitType split, String filter, String record, String message) {
         var processing = processing(type, split, filter, "None", "$");
         assertThatThrownBy(() -> sent(processing, newlines(record)))
                 .isInstanceOf(BadInputException.class)
@@ -154,7 +154,7 @@ class RecordProcessingTest {
 
     @Test
     void whatIsNoTextIsRefused() {
-        var processing = processing(CSV, FramedSplit.LINE, "$[0]", "Input", "$");
+        var processing = processing(CSV, SplitType.LINE, "$[0]", "Input", "$");
         var bad = new byte[] {'a', (byte) 0xff, '\n'};
         var good = "a\n".getBytes(UTF_8);
         assertThatThrownBy(() -> processing.filterInput(bad, 3))
@@ -167,10 +167,10 @@ class RecordProcessingTest {
 
     @Test
     void damagedRecordsAndAnswersAreReadOrRefused() {
-        var json = processing(JSON_LINES, FramedSplit.LINE, "$.f[0,1:]", "Input", "$['f','SageMakerOutput']");
+        var json = processing(JSON_LINES, SplitType.LINE, "$.f[0,1:]", "Input", "$['f','SageMakerOutput']");
         var records = "{\"f\":[1.5,\"é\\ud83d\\n\",{\"a\":null}],\"b\":true}\n{\"f\":[1e5,2,[]]}\n";
         fuzz(json, records, "{\"l\":[1,-0.0]}\n\"x\"\n");
-        var csv = processing(CSV, FramedSplit.LINE, "$[1:]", "Input", "$[0,-1]");
+        var csv = processing(CSV, SplitType.LINE, "$[1:]", "Input", "$[0,-1]");
         fuzz(csv, "a,\"b,\"\"c\"\"\",é\r\n1,,2\n", "0.5,\"x\"\n1\n");
     }
 

@@ -33,7 +33,7 @@ final class S3Latency {
                     "--input s3://jobs/in/ --output s3://jobs/out --content-type text/plain --split-type Line "
                             + "--assemble-with Line --max-concurrent-transforms %s",
                     args[2]));
-            var report = new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())
+            var report = new JobRunner(TransformJob.read(storage, options, Map.of()), new Unwatched())
                     .run(container.uri("/"));
             System.out.printf(
                     "%s %s: %d of %d objects in %.1f s, %.1f objects/s%n",

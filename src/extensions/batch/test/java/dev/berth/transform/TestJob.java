@@ -80,7 +80,7 @@ final class TestJob {
     TransformJob read(Storage storage, JobOption... switches) {
         var all = new EnumMap<>(options);
         List.of(switches).forEach(each -> all.put(each, "true"));
-        return TransformJob.read(storage, all, Map.of(), Map.of());
+        return TransformJob.read(storage, all, Map.of());
     }
 
     JobReport run(URI container, JobOption... switches) {

@@ -13,14 +13,12 @@ import dev.berth.json.JsonText;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.transform.ArrayJob;
-import dev.berth.transform.FramedSplit;
 import dev.berth.transform.JobFile;
 import dev.berth.transform.JobOption;
 import dev.berth.transform.JobPlan;
 import dev.berth.transform.JobReport;
 import dev.berth.transform.JobRunner;
 import dev.berth.transform.JobStatus;
-import dev.berth.transform.SplitType;
 import dev.berth.transform.TransformException;
 import dev.berth.transform.TransformJob;
 import java.io.IOException;
@@ -70,9 +68,6 @@ public final class TransformCommand implements Subcommand {
                     option.flag(),
                     option.label(),
                     option.field().isEmpty() ? meaning : meaning + "\n  " + option.field()));
-        }
-        for (var option : ofSplitTypes()) {
-            spec.addOption(option(option.name(), option.label(), option.meaning()));
         }
         spec.addOption(option("--job", "<file>", FLAGS.getString("job")));
         spec.addOption(option(ENDPOINT, "<url>", FLAGS.getString("endpoint")));
@@ -207,11 +202,7 @@ public final class TransformCommand implements Subcommand {
             options.putIfAbsent(JobOption.BAD_RECORDS, badRecords);
         }
         ArrayJob.read(environment, options);
-        var ofSplitTypes = new HashMap<String, String>();
-        for (var option : ofSplitTypes()) {
-            given(option.name(), parsed).ifPresent(value -> ofSplitTypes.put(option.name(), value));
-        }
-        return TransformJob.read(storage, options, ofSplitTypes, ofJob);
+        return TransformJob.read(storage, options, ofJob);
     }
 
     /// Reads a value of a flag, whose problem names it.
@@ -226,12 +217,6 @@ public final class TransformCommand implements Subcommand {
     private static Optional<String> given(String flag, ParseResult parsed) {
         return Optional.ofNullable(parsed.matchedOptionValue(flag, (Object) null))
                 .map(Object::toString);
-    }
-
-    private static List<SplitType.Option> ofSplitTypes() {
-        return FramedSplit.all().stream()
-                .flatMap(type -> type.option().stream())
-                .toList();
     }
 
     /// @param label empty for a switch
