@@ -13,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.ZipException;
 
@@ -69,7 +68,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             }
             failure = e instanceof TransformException || e instanceof StorageException ? e.getMessage() : e.toString();
         }
-        long records = status == ObjectOutcome.Status.SUCCEEDED ? run.recordsWritten.get() : 0;
+        long records = status == ObjectOutcome.Status.SUCCEEDED ? run.recordsWritten : 0;
         var outcome = new ObjectOutcome(range.toString(), status, records, JobRunner.seconds(start), failure);
         shared.progress.ended(outcome, Math.max(0, range.bytes() - run.answered));
         return Optional.of(outcome);
@@ -103,7 +102,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
         private Checkpoint checkpoint;
         private OutputStream out;
         private long recordsSent;
-        private final AtomicLong recordsWritten = new AtomicLong();
+        private long recordsWritten;
         private long bytesWritten;
 
         /// The bytes of the object whose answers are written.
@@ -202,7 +201,10 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
                         share.close();
                     }
                     for (var left : sent) {
-                        left.output.cancel(true);
+                        if (!left.output.cancel(true) && left.output.state() == Future.State.SUCCESS) {
+                            keep(left);
+                        }
+                        recordsWritten += left.records;
                         left.share.close();
                     }
                     checkpoint.end(isDone);
@@ -259,18 +261,21 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
                 writeAll();
             }
             var output = kept.<Future<byte[]>>map(CompletableFuture::completedFuture)
-                    .orElseGet(() -> shared.threads.submit(() -> ask(payload, share, first)));
+                    .orElseGet(() -> shared.threads.submit(() -> ask(payload, share)));
             sent.add(new Sent(payload.records(), kept.isPresent(), read.sumThenReset(), share, output));
         }
 
-        private byte[] ask(Payload payload, JobMemory.Share share, long first) throws Exception {
+        private byte[] ask(Payload payload, JobMemory.Share share) throws Exception {
             var made = share.ask(() -> exchange.output(payload, range.object(), share));
-            // Another request runs meanwhile.
-            if (areSafeInParts()) {
-                checkpoint.arrived(recordsWritten.get() + 1, first, payload.records(), made);
-            }
             share.shrinkTo(made.length);
             return made;
+        }
+
+        /// Has the next output outlive the job, unless an earlier run has done that.
+        private void keep(Sent next) {
+            if (areSafeInParts() && !next.isKept) {
+                checkpoint.keep(recordsWritten + 1, next.records, next.output.resultNow());
+            }
         }
 
         private void writeAll() throws IOException, InterruptedException {
@@ -284,6 +289,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             var oldest = sent.peek();
             try {
                 var output = oldest.output.get();
+                keep(oldest);
                 out.write(output);
                 bytesWritten += output.length;
             } catch (ExecutionException e) {
@@ -291,7 +297,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             }
             sent.remove();
             oldest.share.close();
-            recordsWritten.addAndGet(oldest.records);
+            recordsWritten += oldest.records;
             answered += oldest.bytes;
             shared.progress.written(oldest.isKept ? 0 : oldest.records, oldest.bytes);
         }

@@ -18,7 +18,7 @@ public final class Checkpoints {
     public static final String DIRECTORY = ".berth-parts";
 
     /// Of parts. Those of a Berth that writes them otherwise do not count.
-    private static final String FORM = "whole";
+    private static final String FORM = "in order";
 
     private final Location directory;
     private final String job;
@@ -40,7 +40,7 @@ public final class Checkpoints {
         var all = directory.resolve(name(object));
         var hash = Sha256.hex("%s %s %s %d".formatted(FORM, job, object.location(), object.size()));
         var own = left(object).stream()
-                .filter(part -> goOn && part.key().matches(".*/" + hash + "/\\d{18}-\\d+"))
+                .filter(part -> goOn && part.key().matches(".*/" + hash + "/\\d{9}"))
                 .toList();
         if (own.isEmpty()) {
             forget(object);

@@ -40,8 +40,8 @@ class CheckpointsTest {
     @Test
     void whatWasCutOffOrDamagedAndWhatIsOfOtherRecordsIsNoAnswer() throws IOException {
         var written = open();
-        written.arrived(1, 1, 1, bytes("one"));
-        written.arrived(1, 2, 1, bytes("two"));
+        written.keep(1, 1, bytes("one"));
+        written.keep(2, 1, bytes("two"));
         written.end(false);
         assertThat(open().answer(2, 2)).isEmpty();
         assertThat(open().answer(2, 1)).hasValue(bytes("two"));
@@ -55,7 +55,7 @@ class CheckpointsTest {
         var cut = open();
         assertThat(cut.answer(1, 1)).hasValue(bytes("one"));
         assertThat(cut.answer(2, 1)).isEmpty();
-        cut.arrived(2, 2, 1, bytes("again"));
+        cut.keep(2, 1, bytes("again"));
         cut.end(false);
         assertThat(open().answer(2, 1)).hasValue(bytes("again"));
     }
@@ -64,7 +64,7 @@ class CheckpointsTest {
     @Test
     void whatAKilledRunWasWritingIsRemoved() throws IOException {
         var killed = open();
-        killed.arrived(1, 1, 1, bytes("one"));
+        killed.keep(1, 1, bytes("one"));
         killed.end(false);
         Files.createDirectory(part(0).resolveSibling(".part.berth-part"));
         Files.move(part(0), part(0).resolveSibling(".part.berth-part").resolve("1"));
@@ -77,7 +77,7 @@ class CheckpointsTest {
     @Test
     void theAnswersOfAnInterruptedObjectAreKept() {
         var stopped = open();
-        stopped.arrived(1, 1, 1, bytes("one"));
+        stopped.keep(1, 1, bytes("one"));
         Thread.currentThread().interrupt();
         stopped.end(false);
         assertThat(Thread.interrupted()).isTrue();
@@ -89,7 +89,7 @@ class CheckpointsTest {
     void anObjectDoesNotFailWhereItsAnswersCannotBeKept() throws IOException {
         Files.writeString(directory.resolve(".berth-parts"), "");
         var written = open();
-        written.arrived(1, 1, 1, bytes("one"));
+        written.keep(1, 1, bytes("one"));
         written.end(false);
     }
 
@@ -100,7 +100,7 @@ class CheckpointsTest {
         var other = CompletableFuture.runAsync(() -> {
             while (!isOver.get()) {
                 var begun = open();
-                begun.arrived(1, 1, 1, bytes("one"));
+                begun.keep(1, 1, bytes("one"));
                 begun.end(false);
                 open().end(true);
                 new Checkpoints(output(), "job").end();
@@ -120,7 +120,7 @@ class CheckpointsTest {
                 var storage = Impatient.storage(s3.endpoint())) {
             long begun = System.nanoTime();
             var failed = new Checkpoints(storage.at("s3://bucket/out"), "job").open(object("a"), true);
-            failed.arrived(1, 1, 1, bytes("one"));
+            failed.keep(1, 1, bytes("one"));
             failed.end(false);
             // A second is worth a part, also where the machine has stalled for it.
             assertThat(s3.keys("bucket").isEmpty() || System.nanoTime() - begun >= 1_000_000_000L)
@@ -139,8 +139,8 @@ class CheckpointsTest {
             var output = remote ? storage.at("s3://bucket/out") : output();
             for (var key : keys) {
                 var left = new Checkpoints(output, "job").open(object(key), true);
-                left.arrived(1, 1, 1, new byte[MOST_IN_PART]);
-                left.arrived(1, 2, 1, bytes(key));
+                left.keep(1, 1, new byte[MOST_IN_PART]);
+                left.keep(2, 1, bytes(key));
                 left.end(false);
             }
             for (var key : keys) {
@@ -168,7 +168,7 @@ class CheckpointsTest {
 
     private Path part(int number) throws IOException {
         try (var files = Files.walk(directory)) {
-            return files.filter(file -> file.toString().endsWith("-" + number))
+            return files.filter(file -> file.endsWith("%09d".formatted(number)))
                     .findFirst()
                     .orElseThrow();
         }
