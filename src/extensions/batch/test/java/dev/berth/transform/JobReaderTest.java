@@ -90,57 +90,6 @@ class JobReaderTest {
         assertThat(job.serverVariables(Map.of())).containsEntry("BERTH_TRAILING_NEWLINE", "false");
     }
 
-    private static final String BEDROCK = """
-      {
-        "jobName": "pictures-1", "modelId": "amazon.titan-image-generator-v1", "roleArn": "arn:aws:iam::1:role/batch", "timeoutDurationInHours": 24,
-        "tags": [{"key": "a", "value": "b"}], "vpcConfig": {"subnetIds": ["s"], "securityGroupIds": ["g"]},
-        "inputDataConfig": {"s3InputDataConfig": {"s3Uri": "s3://bucket/prompts/", "s3InputFormat": "JSONL", "s3BucketOwner": "1"}},
-        "outputDataConfig": {"s3OutputDataConfig": {"s3Uri": "s3://bucket/pictures/", "s3EncryptionKeyId": "k"}}
-      }\
-      """;
-
-    @Test
-    void theJsonOfACreateModelInvocationJobCallIsTakenAsItIs() throws Exception {
-        var job = JobFlags.read(bedrock(BEDROCK));
-        assertThat(job.isBedrock()).isTrue();
-        assertThat(job.source().input()).hasToString("s3://bucket/prompts/");
-        assertThat(job.output().toString()).matches("s3://bucket/pictures/[0-9a-z]{12}");
-        assertThat(bedrock(BEDROCK.replace("24", "48")).get(JobOption.OUTPUT))
-                .as("the same job has the same folder")
-                .hasToString(job.output().toString());
-        var others = List.of(
-                BEDROCK,
-                BEDROCK.replace("pictures-1", "pictures-2"),
-                BEDROCK.replace("titan", "nova"),
-                BEDROCK.replace("/prompts/", "/other/"),
-                BEDROCK.replace("\"jobName\"", "\"clientRequestToken\": \"t\", \"jobName\""));
-        var outputs = new java.util.HashSet<String>();
-        for (var other : others) {
-            outputs.add(bedrock(other).get(JobOption.OUTPUT));
-        }
-        assertThat(outputs).as("another job has another one").hasSize(others.size());
-    }
-
-    @Test
-    void whatIsWrongWithABedrockJobIsSaid() {
-        var text = BEDROCK.replace("JSONL", "CSV")
-                .replace("\"jobName\"", "\"modelInvocationType\": \"Converse\", \"name\"");
-        assertThat(catchThrowableOfType(ConfigurationException.class, () -> bedrock(text))
-                        .problems())
-                .satisfiesExactlyInAnyOrder(
-                        problem -> assertThat(problem).contains("jobName: found nothing, expected a name"),
-                        problem -> assertThat(problem)
-                                .contains(": name: found a field that CreateModelInvocationJob does not have"),
-                        problem -> assertThat(problem)
-                                .contains("modelInvocationType: found Converse, expected InvokeModel"),
-                        problem -> assertThat(problem).contains("s3InputFormat: found CSV, expected JSONL"));
-    }
-
-    private Map<JobOption, String> bedrock(String text) throws Exception {
-        return JobFile.read(Files.writeString(directory.resolve("bedrock.json"), text))
-                .options();
-    }
-
     /// Behind the flags, what each problem begins with, or has.
     @ParameterizedTest
     @CsvSource(
