@@ -30,7 +30,8 @@ record Envelopes(Envelope envelope, Quotas quotas, Optional<MediaType> extract, 
                             extract.isPresent() ? JobOption.EXTRACT : JobOption.PREVIEW,
                             JobOption.SPLIT_OBJECTS.flag()));
         }
-        return new Envelopes(envelope, Quotas.read(options), extract, preview);
+        return new Envelopes(
+                envelope, envelope == Envelope.BEDROCK ? Quotas.read(options) : Quotas.NONE, extract, preview);
     }
 
     private static Optional<MediaType> imageType(String text, JobReader options) {

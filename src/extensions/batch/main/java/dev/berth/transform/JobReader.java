@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /// Reads what was said of a job, and collects what is wrong with that. Where an option has a problem,
@@ -38,6 +40,10 @@ public final class JobReader {
 
     private final Storage storage;
     private final Map<JobOption, String> options;
+
+    /// Those that nothing has asked for yet.
+    private final Set<JobOption> others;
+
     private final List<String> problems = new ArrayList<>();
     private final Part part;
     private final Optional<Location> input;
@@ -45,6 +51,7 @@ public final class JobReader {
     JobReader(Storage storage, Map<JobOption, String> options) {
         this.storage = storage;
         this.options = new EnumMap<>(options);
+        this.others = new TreeSet<>(options.keySet());
         this.part = readPart();
         this.input = location(JobOption.INPUT);
     }
@@ -98,19 +105,26 @@ public final class JobReader {
         problem("%s: found %s, expected %s".formatted(option, found, expected));
     }
 
+    /// Tells which options the job does not have, when all that it has were asked for.
+    void requireNoOther(String format) {
+        others.forEach(option ->
+                problem("%s: found it with %s %s, expected none".formatted(option, JobOption.FORMAT.flag(), format)));
+    }
+
     /// Tells why objects can't be split where they are to be. An output must depend neither on which
     /// records share a request, nor on how many instances there are.
     void requireToSplit(boolean isMet, JobOption option, Object found, String expected) {
-        if (!isMet && has(JobOption.SPLIT_OBJECTS)) {
+        if (has(JobOption.SPLIT_OBJECTS) && !isMet) {
             wrong(option, "%s with %s".formatted(found, JobOption.SPLIT_OBJECTS.flag()), expected);
         }
     }
 
     boolean has(JobOption option) {
-        return options.containsKey(option);
+        return text(option).isPresent();
     }
 
     Optional<String> text(JobOption option) {
+        others.remove(option);
         return Optional.ofNullable(options.get(option));
     }
 

@@ -14,7 +14,7 @@ import java.io.IOException;
 /// @param maxJobMb MiB of all objects together
 record Quotas(long minRecords, long maxRecords, long maxObjectMb, long maxJobMb) {
 
-    private static final Quotas NONE = new Quotas(0, Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
+    static final Quotas NONE = new Quotas(0, Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
     private static final long MEBIBYTE = 1 << 20;
 
     static Quotas read(JobReader options) {

@@ -8,7 +8,6 @@ import dev.berth.storage.StoredObject;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,25 +37,6 @@ public record TransformJob(
     private static final String SAGEMAKER = "sagemaker";
 
     private static final List<Object> FORMATS = List.of(SAGEMAKER, Envelope.BEDROCK, Envelope.OPENAI);
-
-    /// The options that only some formats have.
-    private static final List<Map.Entry<List<Object>, Set<JobOption>>> OF_FORMATS = List.of(
-            Map.entry(
-                    List.of(SAGEMAKER),
-                    EnumSet.of(
-                            JobOption.CONTENT_TYPE,
-                            JobOption.REQUEST_CONTENT_TYPE,
-                            JobOption.ACCEPT,
-                            JobOption.SPLIT_TYPE,
-                            JobOption.ASSEMBLE_WITH,
-                            JobOption.BATCH_STRATEGY,
-                            JobOption.MAX_PAYLOAD_IN_MB,
-                            JobOption.INPUT_FILTER,
-                            JobOption.OUTPUT_FILTER,
-                            JobOption.JOIN_SOURCE,
-                            JobOption.BAD_RECORDS)),
-            Map.entry(List.of(Envelope.BEDROCK, Envelope.OPENAI), EnumSet.of(JobOption.EXTRACT, JobOption.PREVIEW)),
-            Map.entry(List.of(Envelope.BEDROCK), EnumSet.range(JobOption.MIN_RECORDS, JobOption.MAX_JOB_SIZE_IN_MB)));
 
     /// How the container is asked.
     ///
@@ -126,15 +106,20 @@ public record TransformJob(
                 JobOption.OVERWRITE,
                 "it",
                 "none: an instance can't tell the others' new parts from old ones. Remove the outputs");
-        if (reader.has(JobOption.RETRY_ERRORS) && !kind.findsErrors() && hasFormat(reader)) {
-            reader.wrong(
-                    JobOption.FORMAT,
-                    reader.text(JobOption.FORMAT).orElse("nothing"),
-                    "bedrock or openai with %s, or %s keep with the %s application/jsonlines"
-                            .formatted(
-                                    JobOption.RETRY_ERRORS.flag(),
-                                    JobOption.BAD_RECORDS.flag(),
-                                    JobOption.ACCEPT.flag()));
+        var format = reader.text(JobOption.FORMAT).orElse(SAGEMAKER);
+        // What another format would have is not known.
+        if (FORMATS.stream().map(Object::toString).anyMatch(format::equals)) {
+            if (reader.has(JobOption.RETRY_ERRORS) && !kind.findsErrors()) {
+                reader.wrong(
+                        JobOption.FORMAT,
+                        format,
+                        "bedrock or openai with %s, or %s keep with the %s application/jsonlines"
+                                .formatted(
+                                        JobOption.RETRY_ERRORS.flag(),
+                                        JobOption.BAD_RECORDS.flag(),
+                                        JobOption.ACCEPT.flag()));
+            }
+            reader.requireNoOther(format);
         }
         reader.requireNoProblem();
         return new TransformJob(source, output.orElseThrow(), kind, invocations, reader.part(), options.keySet());
@@ -143,19 +128,9 @@ public record TransformJob(
     /// Reads the options of the kind that `--format` and the content type name.
     private static JobKind kind(JobReader options) {
         var format = options.word(JobOption.FORMAT, FORMATS);
-        OF_FORMATS.forEach(own -> own.getValue().stream()
-                .filter(option -> options.has(option) && !own.getKey().contains(format) && hasFormat(options))
-                .forEach(option -> options.wrong(
-                        JobOption.FORMAT, format, "%s with %s".formatted(JobReader.expected(own.getKey()), option))));
         return format instanceof Envelope envelope
                 ? Envelopes.read(envelope, options)
                 : Tables.type(options).map(type -> Tables.read(type, options)).orElseGet(() -> Records.read(options));
-    }
-
-    /// Whether the format is one, or left out. What another would have is not known.
-    private static boolean hasFormat(JobReader options) {
-        var text = options.text(JobOption.FORMAT).orElse(SAGEMAKER);
-        return FORMATS.stream().anyMatch(format -> format.toString().equals(text));
     }
 
     /// What an object is shared out in.

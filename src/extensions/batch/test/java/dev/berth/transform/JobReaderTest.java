@@ -109,8 +109,8 @@ class JobReaderTest {
                         + ";--batch-strategy (BatchStrategy): found MULTI_RECORD, expected SingleRecord or MultiRecord"
                         + ";DataProcessing.InputFilter;DataProcessing.JoinSource;--content-type",
                 "--input in --output out --instance-index 0 --format bedrock --split-type Line --bad-records keep"
-                        + "|--format: found bedrock, expected sagemaker with --split-type (TransformInput.SplitType)"
-                        + ";--format: found bedrock, expected sagemaker with --bad-records"
+                        + "|--split-type (TransformInput.SplitType): found it with --format bedrock, expected none"
+                        + ";--bad-records: found it with --format bedrock, expected none"
                         + ";--instance-count (TransformResources.InstanceCount): found nothing",
                 SPLIT + "--split-type TFRecord --compression-type Gzip --data-type ManifestFile --max-payload-in-mb 0"
                         + " --overwrite true"
@@ -124,7 +124,7 @@ class JobReaderTest {
                 SPLIT + "--format bedrock --extract image/png|--extract: found it with --split-objects, expected none",
                 SPLIT + "--format bedrock --preview sheet.png|--preview: found it with --split-objects, expected none",
                 "--input in --output out --split-type Line --content-type text/csv --bad-records keep --retry-errors true"
-                        + "|--format: found nothing, expected bedrock or openai with --retry-errors",
+                        + "|--format: found sagemaker, expected bedrock or openai with --retry-errors",
                 "--input in --output out --format sagemaker --retry-errors true|--format: found sagemaker, expected bedrock or",
                 "--input in --output out --format foo --extract image/png --retry-errors true"
                         + "|--format: found foo, expected sagemaker, bedrock or openai",
@@ -136,9 +136,10 @@ class JobReaderTest {
                 "--input in --output out --format bedrock --preview in/sheet.png"
                         + "|--preview: found in/sheet.png within the input in, expected another place",
                 "--input in --output out --format bedrock --preview s3://|--preview: ",
+                "--input in --output out --format openai --min-records 1|--min-records: found it with --format openai",
                 "--input in --output out --preview sheet.png --extract image/png"
-                        + "|--format: found sagemaker, expected bedrock or openai with --extract"
-                        + ";--format: found sagemaker, expected bedrock or openai with --preview",
+                        + "|--extract: found it with --format sagemaker, expected none"
+                        + ";--preview: found it with --format sagemaker, expected none",
                 "--input in --output in/out|within the input",
                 "--input in --output ./in|within the input",
                 "--input s3://b/in --output s3://b/in/out|within the input",
