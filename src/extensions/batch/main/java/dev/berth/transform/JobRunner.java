@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +30,10 @@ public final class JobRunner {
     private static final int COPIES_OF_PARSED = 6;
 
     private static final int COPIES_OF_BYTES = 2;
+
+    /// Objects without a turn. With 40 ms for each answer of S3, they are enough for some 500
+    /// objects/s.
+    private static final int OTHERS = 64;
 
     private final TransformJob job;
     private final Progress progress;
@@ -111,7 +116,7 @@ public final class JobRunner {
                 shares = count();
             }
             var transform = transform(concurrent, splitting, invoker);
-            transformAll(transform, shares);
+            transformAll(transform, shares, concurrent + OTHERS);
             errors = transform.exchange().errors();
             if (end.isOver() && !end.isStopped()) {
                 return;
@@ -144,7 +149,7 @@ public final class JobRunner {
                 new ObjectTransform.Shared(
                         threads,
                         end,
-                        new ObjectTurns(concurrent, end),
+                        ObjectTransform.turns(concurrent),
                         memory,
                         new Checkpoints(job.output(), job.madeBy() + splitting),
                         progress));
@@ -186,8 +191,9 @@ public final class JobRunner {
                 : JobStatus.FAILED;
     }
 
-    private void transformAll(ObjectTransform transform, Shares shares) throws InterruptedException {
-        var turns = transform.shared().turns();
+    /// @param most how many objects may be open
+    private void transformAll(ObjectTransform transform, Shares shares, int most) throws InterruptedException {
+        var open = new Semaphore(most);
         var keys = new HashMap<String, Location>();
         boolean isEmpty = true;
         try (var ranges = job.source().objects().flatMap(object -> job.ranges(object).stream())) {
@@ -198,19 +204,21 @@ public final class JobRunner {
                 if (!shares.isMine(range)) {
                     continue;
                 }
-                if (!turns.begin()) {
+                open.acquire();
+                if (end.isOver()) {
+                    open.release();
                     break;
                 }
                 threads.execute(() -> {
                     try {
                         transform.outcome(range, clash).ifPresent(this::ended);
                     } finally {
-                        turns.end();
+                        open.release();
                     }
                 });
             }
         } finally {
-            turns.awaitEnds();
+            open.acquire(most);
             ended = true;
             transform.shared().checkpoints().end();
         }

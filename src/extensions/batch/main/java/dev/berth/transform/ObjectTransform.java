@@ -1,6 +1,7 @@
 package dev.berth.transform;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.memory.MemoryBudget;
 import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
 import dev.berth.transform.checkpoint.Checkpoint;
@@ -22,8 +23,12 @@ import java.util.zip.ZipException;
 ///
 /// One thread reads and writes; a payload is sent by a thread of its own. What is between reading
 /// and writing, of all objects together, is limited, and so is the memory that a job takes,
-/// whatever the size of its objects. An object is opened before its [turn][ObjectTurns] comes, and
-/// put in place when that is over.
+/// whatever the size of its objects.
+///
+/// As many objects as requests may run have a turn: their records are read and answered. Others have
+/// been opened before it, or are put in place after it, so that the time that S3 takes to answer keeps no
+/// request waiting. A turn is room for what a writer to S3 holds. When all answers are there, it keeps
+/// room for what is left to be put in place, and the next object has the rest.
 ///
 /// A thread takes of the memory what its next payload needs at most, reads it, and gives back what
 /// was too much. A thread that holds some must not wait for more: it writes what it has, and gives
@@ -37,10 +42,20 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
     record Shared(
             ExecutorService threads,
             JobEnd end,
-            ObjectTurns turns,
+            MemoryBudget turns,
             JobMemory memory,
             Checkpoints checkpoints,
             Progress progress) {}
+
+    /// What a writer to S3 holds: a part that is sent, and one that is gathered.
+    private static final long MOST_OF_WRITER = 16 << 20;
+
+    /// Less than another turn is for objects on their way to their outputs.
+    ///
+    /// @param requests how many may run at the same time
+    static MemoryBudget turns(int requests) {
+        return new MemoryBudget((requests + 1) * MOST_OF_WRITER - 1);
+    }
 
     /// A payload whose output is on its way.
     ///
@@ -184,7 +199,10 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
 
         private void inTurn(Location output) throws IOException, InterruptedException {
             boolean isDone = false;
-            try (var turn = shared.turns.take()) {
+            try (var turn = shared.turns.take(MOST_OF_WRITER)) {
+                if (shared.end.isOver()) {
+                    throw new InterruptedException("the job has ended");
+                }
                 checkpoint = shared.checkpoints.open(range.checkpointed(), !job.has(JobOption.OVERWRITE));
                 try (var writer = output.create(job.kind().outputType())) {
                     out = table.map(rows -> rows.answers(writer)).orElse(writer);
