@@ -6,8 +6,13 @@ import dev.berth.json.NotJsonException;
 import dev.berth.storage.Location;
 import dev.berth.storage.Marker;
 import dev.berth.storage.StorageException;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
@@ -28,14 +33,50 @@ final class JobLock implements AutoCloseable {
         static final Timing DEFAULT = new Timing(Duration.ofSeconds(10), Duration.ofSeconds(60));
     }
 
+    /// A process, so that others can tell whether it still runs.
+    ///
+    /// @param name for people
+    /// @param system which machine it is, in which of its starts, and which of its namespaces of
+    ///   processes: process 7 of a container is not that of another one
+    /// @param started when it began, in milliseconds, as ids are given again; 0 where that is not known
+    record Owner(String name, String system, long process, long started) {
+
+        static Owner own() {
+            var process = ProcessHandle.current();
+            var host = ManagementFactory.getRuntimeMXBean().getName().replaceFirst(".*@", "");
+            var system = host;
+            try {
+                system += Files.readString(Path.of("/proc/sys/kernel/random/boot_id"))
+                        + Files.readSymbolicLink(Path.of("/proc/self/ns/pid"));
+            } catch (IOException _) {
+                // Only Linux has these.
+            }
+            return new Owner(
+                    "process %d on %s".formatted(process.pid(), host), system, process.pid(), started(process));
+        }
+
+        private static long started(ProcessHandle process) {
+            return process.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
+        }
+
+        /// Whether the other process runs; nothing where it is of another machine.
+        private Optional<Boolean> isRunning(Owner other) {
+            return Optional.of(other)
+                    .filter(one -> system.equals(one.system))
+                    .map(one -> ProcessHandle.of(one.process)
+                            .filter(found -> found.isAlive() && started(found) == one.started)
+                            .isPresent());
+        }
+    }
+
     /// What the lock says.
     ///
     /// @param run differs from that of any other job
     /// @param renewals so that it differs each time
-    record Text(ProcessName owner, String run, long renewals) {
+    record Text(Owner owner, String run, long renewals) {
 
         /// What an owner has left that was killed while it wrote.
-        private static final Text TORN = new Text(ProcessName.UNKNOWN, "", 0);
+        private static final Text TORN = new Text(new Owner("an unknown process", "", 0, 0), "", 0);
 
         private static Text of(Marker found) {
             try {
@@ -81,11 +122,10 @@ final class JobLock implements AutoCloseable {
         var location = job.output()
                 .resolve(".berth-lock-%d-of-%d"
                         .formatted(job.part().index(), job.part().count()));
-        return take(location, ProcessName.own(), Timing.DEFAULT, isOver, lost);
+        return take(location, Owner.own(), Timing.DEFAULT, isOver, lost);
     }
 
-    static JobLock take(
-            Location location, ProcessName own, Timing timing, BooleanSupplier isOver, Consumer<String> lost)
+    static JobLock take(Location location, Owner own, Timing timing, BooleanSupplier isOver, Consumer<String> lost)
             throws InterruptedException {
         var lock = new JobLock(location, timing, new Text(own, UUID.randomUUID().toString(), 0), lost);
         Optional<Marker> seen = Optional.empty();
@@ -112,7 +152,7 @@ final class JobLock implements AutoCloseable {
 
     private static String described(Marker found) {
         return "the lock of %s, renewed %d s ago,"
-                .formatted(Text.of(found).owner, found.age().toSeconds());
+                .formatted(Text.of(found).owner.name, found.age().toSeconds());
     }
 
     /// Nothing where it counts.
@@ -154,7 +194,7 @@ final class JobLock implements AutoCloseable {
                                 .formatted(
                                         location,
                                         location.marker()
-                                                .map(now -> Text.of(now).owner.toString())
+                                                .map(now -> Text.of(now).owner.name)
                                                 .orElse("nobody")));
                         return;
                     }

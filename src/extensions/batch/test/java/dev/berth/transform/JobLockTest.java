@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.testing.FaultyProxy;
@@ -20,6 +21,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
@@ -39,9 +41,9 @@ class JobLockTest {
     private static final JobLock.Timing PATIENT = new JobLock.Timing(Duration.ofHours(1), Duration.ofHours(1));
     private static final JobLock.Timing NONE_COUNTS = new JobLock.Timing(Duration.ofHours(1), Duration.ZERO);
     private static final JobLock.Timing BUSY = new JobLock.Timing(Duration.ofMillis(1), Duration.ofHours(1));
-    private static final ProcessName OWN = ProcessName.own();
-    private static final ProcessName ELSEWHERE =
-            new ProcessName("worker-3", "another machine", OWN.process(), OWN.started());
+    private static final JobLock.Owner OWN = JobLock.Owner.own();
+    private static final JobLock.Owner ELSEWHERE = new JobLock.Owner(
+            "process %d on worker-3".formatted(OWN.process()), "another machine", OWN.process(), OWN.started());
 
     private static S3Server s3;
     private static Storage storage;
@@ -70,10 +72,9 @@ class JobLockTest {
         try (var _ = take(location, OWN, PATIENT)) {
             assertThatThrownBy(() -> take(location, OWN, PATIENT))
                     .isInstanceOf(TransformException.class)
-                    .hasMessageMatching(
-                            ("\\Q%s: found the lock of process %d on %s, renewed \\E\\d+\\Q s ago, which does this job. "
-                                            + "Wait for its end or stop it; after 3600 s without renewal the lock no longer counts\\E")
-                                    .formatted(location, OWN.process(), OWN.host()));
+                    .hasMessageMatching(("\\Q%s: found the lock of %s, renewed \\E\\d+\\Q s ago, which does this job. "
+                                    + "Wait for its end or stop it; after 3600 s without renewal the lock no longer counts\\E")
+                            .formatted(location, OWN.name()));
         }
         assertThat(location.exists()).isFalse();
         take(location, OWN, PATIENT).close();
@@ -102,7 +103,7 @@ class JobLockTest {
             assertThat(lost)
                     .singleElement()
                     .asString()
-                    .startsWith(location + ": found the lock of process %d on ".formatted(OWN.process()))
+                    .startsWith("%s: found the lock of process %d on ".formatted(location, OWN.process()))
                     .endsWith("expected this job's: it was taken over");
         }
         assertThat(location.exists()).as("the one that has it removes it").isFalse();
@@ -115,9 +116,9 @@ class JobLockTest {
         var ended = new ProcessBuilder("true").start();
         ended.waitFor();
         var others = List.of(
-                new ProcessName(OWN.host(), OWN.system(), ended.pid(), 0),
+                new JobLock.Owner(OWN.name(), OWN.system(), ended.pid(), 0),
                 // Its id was given again.
-                new ProcessName(OWN.host(), OWN.system(), OWN.process(), OWN.started() - 1000));
+                new JobLock.Owner(OWN.name(), OWN.system(), OWN.process(), OWN.started() - 1000));
         for (var dead : others) {
             assertThat(location.mark(text(dead), Optional.empty())).isTrue();
             take(location, OWN, PATIENT).close();
@@ -181,7 +182,7 @@ class JobLockTest {
     @Test
     void ofManyThatBreakOneLockOneHasIt() throws Exception {
         var location = location(false, "many");
-        assertThat(location.mark(text(new ProcessName(OWN.host(), OWN.system(), OWN.process(), 1)), Optional.empty()))
+        assertThat(location.mark(text(new JobLock.Owner(OWN.name(), OWN.system(), OWN.process(), 1)), Optional.empty()))
                 .isTrue();
         try (var threads = new TestThreads()) {
             var taken = Stream.generate(() -> threads.submit(() -> take(location, OWN, PATIENT)))
@@ -295,16 +296,15 @@ class JobLockTest {
                 : storage.at(directory.resolve(name).toString());
     }
 
-    private static String text(ProcessName owner) {
-        return "{\"owner\":{\"host\":\"%s\",\"system\":\"%s\",\"process\":%d,\"started\":%d},\"run\":\"x\",\"renewals\":0}"
-                .formatted(owner.host(), owner.system(), owner.process(), owner.started());
+    private static String text(JobLock.Owner owner) {
+        return JsonText.write(Map.of("owner", owner, "run", "x", "renewals", 0));
     }
 
-    private JobLock take(Location location, ProcessName own, JobLock.Timing timing) throws InterruptedException {
+    private JobLock take(Location location, JobLock.Owner own, JobLock.Timing timing) throws InterruptedException {
         return take(location, own, timing, () -> false);
     }
 
-    private JobLock take(Location location, ProcessName own, JobLock.Timing timing, BooleanSupplier isOver)
+    private JobLock take(Location location, JobLock.Owner own, JobLock.Timing timing, BooleanSupplier isOver)
             throws InterruptedException {
         return JobLock.take(location, own, timing, isOver, lost::add);
     }
