@@ -17,11 +17,11 @@ import java.util.concurrent.atomic.AtomicLong;
 final class JobMemory {
 
     /// A payload's records, its body, what it is joined with, and what is made of these.
-    static final int COPIES = 4;
+    private static final int COPIES = 4;
 
     /// Of the heap, for payloads and answers, and as much again for what is made of answers. A server
     /// in the same process needs its own, and so do the parts of outputs on their way to S3.
-    static final int SHARE_OF_HEAP = 4;
+    private static final int SHARE_OF_HEAP = 4;
 
     /// One is on its way. The others may be read, or have an answer that waits to be written.
     private static final long PAYLOADS_PER_REQUEST = 4;

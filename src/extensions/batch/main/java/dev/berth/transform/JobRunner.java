@@ -13,8 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /// Runs a job against a container that is up: its objects, some at the same time, each to its
 /// output.
@@ -22,8 +20,6 @@ import org.slf4j.LoggerFactory;
 /// The objects that fail do not keep the others from being done. Outcomes are values; only what
 /// concerns the whole job, such as a listing that fails, ends it.
 public final class JobRunner {
-
-    private static final Logger log = LoggerFactory.getLogger(JobRunner.class);
 
     /// Of an answer: its text, its tree, and the line that is made of it, with what these take while
     /// they grow.
@@ -141,7 +137,6 @@ public final class JobRunner {
                                 || job.kind().records().processing().isPresent()
                         ? COPIES_OF_PARSED
                         : COPIES_OF_BYTES);
-        warnOfLittleHeap(concurrent, splitting, memory);
         return new ObjectTransform(
                 job,
                 splitting,
@@ -153,20 +148,6 @@ public final class JobRunner {
                         memory,
                         new Checkpoints(job.output(), job.madeBy() + splitting),
                         progress));
-    }
-
-    /// Not of payloads whose length is not known before: most are short.
-    private static void warnOfLittleHeap(int concurrent, Splitting splitting, JobMemory memory) {
-        long payload = (long) JobMemory.COPIES * splitting.maxRecord();
-        long needed = concurrent * payload;
-        if (splitting.isMultiRecord() && !splitting.isUnlimited() && needed > memory.bytes()) {
-            log.warn(
-                    "the heap has room for {} of {} requests at the same time, if all are as large as they"
-                            + " may be; JAVA_OPTS=-Xmx{}m has room for all",
-                    Math.max(1, memory.bytes() / payload),
-                    concurrent,
-                    ((JobMemory.SHARE_OF_HEAP * needed) >> 20) + 1);
-        }
     }
 
     /// Finds out what there is to do, and tells how much it is.
