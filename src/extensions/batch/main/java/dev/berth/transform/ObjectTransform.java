@@ -81,7 +81,10 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             if (shared.end.isOverWith(e)) {
                 return Optional.empty();
             }
-            failure = e instanceof TransformException || e instanceof StorageException ? e.getMessage() : e.toString();
+            failure = switch (e) {
+                case TransformException _, StorageException _, BadInputException _ -> e.getMessage();
+                default -> e.toString();
+            };
         }
         long records = status == ObjectOutcome.Status.SUCCEEDED ? run.recordsWritten : 0;
         var outcome = new ObjectOutcome(range.toString(), status, records, JobRunner.seconds(start), failure);
@@ -161,8 +164,6 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             try (var lines = new PreviousOutput(before)) {
                 previous = lines;
                 open(outputs.part(range));
-            } catch (BadInputException e) {
-                throw new TransformException(e.getMessage(), e);
             } catch (ZipException e) {
                 throw new TransformException("it is not whole gzip, as CompressionType says: " + e.getMessage(), e);
             } catch (IOException e) {

@@ -36,6 +36,16 @@ record Payload(long firstRecord, List<Sent> sent) {
         return isObject() ? 1 : sent.size();
     }
 
+    /// For people.
+    String place() {
+        return isObject() ? "the object" : place(firstRecord, records());
+    }
+
+    /// For people: records of an object.
+    static String place(long first, int count) {
+        return count == 1 ? "record " + first : "records %d to %d".formatted(first, first + count - 1);
+    }
+
     /// What it has in memory.
     long bytes() {
         return Math.max(length(parts(Sent::body)), length(parts(Sent::input)));

@@ -18,26 +18,17 @@ import java.util.function.Supplier;
 /// is kept. The order is `InputFilter`, container, `JoinSource`, `OutputFilter`. Immutable; used by any
 /// threads.
 ///
+/// @param isSplit whether an object may have several records
 /// @param joinsInput whether answers are joined with the records as they were before `InputFilter`
 /// @param keepsBadRecords whether an error may stand in the place of a record's answer. It is
 ///   joined, and not filtered
 record RecordProcessing(
-        RecordFormat format,
-        Unit unit,
+        MediaType type,
+        boolean isSplit,
         JsonPathFilter inputFilter,
         boolean joinsInput,
         JsonPathFilter outputFilter,
         boolean keepsBadRecords) {
-
-    /// What of an object or an answer is one record.
-    enum Unit {
-        /// All of it.
-        WHOLE,
-        /// A line. The answer to one record alone is one value, on as many lines as it likes.
-        LINE_OR_SINGLE_ANSWER,
-        /// A line.
-        LINE
-    }
 
     private static final String BYTE_ORDER_MARK = "\uFEFF";
     private static final List<MediaType> TYPES = List.of(MediaType.CSV, MediaType.JSON, MediaType.JSON_LINES);
@@ -70,7 +61,7 @@ record RecordProcessing(
         }
         checkSplitting(type.get(), formats, options);
         return input.flatMap(sent -> output.map(kept -> new RecordProcessing(
-                RecordFormat.of(type.get()), unit(type.get(), formats), sent, joinsInput, kept, keepsBadRecords)));
+                type.get(), formats.splitType().isSplit(), sent, joinsInput, kept, keepsBadRecords)));
     }
 
     /// The API allows an empty one, which filters nothing.
@@ -107,13 +98,6 @@ record RecordProcessing(
         }
     }
 
-    private static Unit unit(MediaType type, TransformFormats formats) {
-        if (!type.equals(MediaType.JSON)) {
-            return Unit.LINE;
-        }
-        return !formats.splitType().isSplit() ? Unit.WHOLE : Unit.LINE_OR_SINGLE_ANSWER;
-    }
-
     /// Parameters such as `header=present` are between the job and its container.
     private static Optional<MediaType> mediaType(Optional<String> text) {
         return text.flatMap(MediaType::parse).map(MediaType::withoutParameters);
@@ -146,7 +130,7 @@ record RecordProcessing(
             var name = "record " + line++;
             var value = read(text, name);
             var selected = at(name + ", InputFilter " + inputFilter.text(), () -> inputFilter.apply(value));
-            filtered.append(format.write(selected))
+            filtered.append(format().write(selected))
                     .append(text.substring(withoutNewline(text).length()));
         }
         return filtered.toString().getBytes(StandardCharsets.UTF_8);
@@ -162,7 +146,7 @@ record RecordProcessing(
         var inputs = records(text(batch.input(), "records from %d on".formatted(first)));
         var answers = answers(text(answer, "answer to the records from %d on".formatted(first)), inputs.size());
         if (answers.size() != inputs.size()) {
-            throw new BadInputException(miscounted(first, inputs.size(), answers.size(), format == RecordFormat.CSV));
+            throw new BadInputException(miscounted(first, inputs.size(), answers.size(), format() == RecordFormat.CSV));
         }
         var output = new StringJoiner("\n");
         for (int i = 0; i < answers.size(); i++) {
@@ -177,7 +161,7 @@ record RecordProcessing(
     static String miscounted(long first, int records, int answers, boolean areRows) {
         return "answer to %s: found %d line%s, expected %d, one for each record%s"
                 .formatted(
-                        records == 1 ? "record " + first : "the records %d to %d".formatted(first, first + records - 1),
+                        Payload.place(first, records),
                         answers,
                         answers == 1 ? "" : "s",
                         records,
@@ -189,44 +173,52 @@ record RecordProcessing(
     private String output(String input, String answer, long number) {
         var name = "record " + number;
         var answered = read(answer, "answer to " + name);
-        boolean isError = keepsBadRecords && format.isError(answered);
+        boolean isError = keepsBadRecords && format().isError(answered);
         var joined = !joinsInput
                 ? answered
-                : isError ? joinedError(input, answered) : format.join(read(input, name), answered);
-        return format.write(
-                isError
-                        ? joined
-                        : at(name + ", OutputFilter " + outputFilter.text(), () -> outputFilter.apply(joined)));
+                : isError ? joinedError(input, answered) : format().join(read(input, name), answered);
+        return format().write(
+                        isError
+                                ? joined
+                                : at(name + ", OutputFilter " + outputFilter.text(), () -> outputFilter.apply(joined)));
     }
 
     /// The line for a record that was not sent.
     String error(byte[] record, String reason) {
-        var error = format.error(reason);
-        return format.write(joinsInput ? joinedError(new String(record, StandardCharsets.UTF_8), error) : error);
+        var error = format().error(reason);
+        return format().write(joinsInput ? joinedError(new String(record, StandardCharsets.UTF_8), error) : error);
     }
 
     /// What can't be read has no place beside its error.
     private JsonNode joinedError(String input, JsonNode error) {
         try {
-            return format.join(format.read(withoutNewline(input)), error);
+            return format().join(format().read(withoutNewline(input)), error);
         } catch (BadInputException _) {
             return error;
         }
     }
 
     private JsonNode read(String record, String name) {
-        return at(name, () -> format.read(withoutNewline(record)));
+        return at(name, () -> format().read(withoutNewline(record)));
     }
 
-    /// A record of an object is a line, also where a row of CSV would go on behind it.
+    private RecordFormat format() {
+        return RecordFormat.of(type);
+    }
+
+    /// A record of an object is a line, also where a row of CSV would go on behind it. JSON that is not
+    /// split is one record.
     private List<String> records(String text) {
-        return unit == Unit.WHOLE ? List.of(text) : RecordFormat.lines(text);
+        return isJson() && !isSplit ? List.of(text) : RecordFormat.lines(text);
     }
 
+    /// The answer to one record alone is one value of JSON, on as many lines as it likes.
     private List<String> answers(String text, int records) {
-        return unit == Unit.WHOLE || (unit == Unit.LINE_OR_SINGLE_ANSWER && records == 1)
-                ? List.of(text)
-                : format.records(text);
+        return isJson() && records == 1 ? List.of(text) : format().records(text);
+    }
+
+    private boolean isJson() {
+        return type.equals(MediaType.JSON);
     }
 
     private static String withoutNewline(String line) {

@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import dev.berth.content.JsonLines;
-import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
 import dev.berth.storage.Location;
 import dev.berth.storage.StoredObject;
@@ -9,6 +8,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -49,21 +49,17 @@ final class TransformExchange extends Exchange {
 
     @Override
     byte[] output(Payload payload, StoredObject object, Invoker.Room room) throws InterruptedException {
-        try {
-            came(payload.records());
-            if (payload.isObject()) {
-                var answer = invoker.invoke(() -> BodyPublishers.ofInputStream(() -> opened(object)), room);
-                return assembled(answer.body(), answer.type());
-            }
-            var rejection = payload.rejection();
-            return rejection.isPresent()
-                    ? kept(payload.input(), rejection.get(), object.key())
-                    : output(payload, object.key(), room);
-        } catch (InvocationException e) {
-            throw new TransformException("the object: " + e.getMessage(), e);
-        } catch (BadInputException e) {
-            throw new TransformException(e.getMessage(), e);
-        }
+        came(payload.records());
+        var rejection = payload.rejection();
+        return rejection.isPresent()
+                ? kept(payload.input(), rejection.get(), object.key())
+                : answered(payload, object, room);
+    }
+
+    private BodyPublisher body(Payload payload, StoredObject object) {
+        return payload.isObject()
+                ? BodyPublishers.ofInputStream(() -> opened(object))
+                : BodyPublishers.ofByteArray(payload.body());
     }
 
     /// For one attempt, and closed by the client.
@@ -75,10 +71,11 @@ final class TransformExchange extends Exchange {
         }
     }
 
-    private byte[] output(Payload batch, String key, Invoker.Room room) throws InterruptedException {
+    private byte[] answered(Payload batch, StoredObject object, Invoker.Room room) throws InterruptedException {
+        boolean keepsBadRecords = records.keepsBadRecords() && !batch.isObject();
         try {
-            var answer = invoker.invoke(() -> BodyPublishers.ofByteArray(batch.body()), room);
-            var body = records.keepsBadRecords() ? numbered(answer.body(), key, batch.firstRecord()) : answer.body();
+            var answer = invoker.invoke(() -> body(batch, object), room);
+            var body = keepsBadRecords ? numbered(answer.body(), object.key(), batch.firstRecord()) : answer.body();
             var processing = records.processing().filter(RecordProcessing::changesAnswers);
             if (processing.isPresent()) {
                 return assembled(processing.get().output(batch, body), answer.type());
@@ -86,21 +83,21 @@ final class TransformExchange extends Exchange {
             requireOneForEach(batch, answer);
             return assembled(body, answer.type());
         } catch (InvocationException e) {
-            if (!records.keepsBadRecords() || e.fault() != InvocationException.Fault.OF_PAYLOAD) {
-                throw new TransformException("%s: %s".formatted(place(batch), e.messageIn(batch.firstRecord())), e);
+            if (!keepsBadRecords || e.fault() != InvocationException.Fault.OF_PAYLOAD) {
+                throw new TransformException("%s: %s".formatted(batch.place(), e.messageIn(batch.firstRecord())), e);
             }
             return batch.records() == 1
-                    ? kept(batch.input(), e.reasonFor(batch.firstRecord()), key)
-                    : inHalves(batch, key, room);
+                    ? kept(batch.input(), e.reasonFor(batch.firstRecord()), object.key())
+                    : inHalves(batch, object, room);
         }
     }
 
     /// Asks for the records of a rejected payload in two payloads, so that those that are not bad are
     /// answered.
-    private byte[] inHalves(Payload batch, String key, Invoker.Room room) throws InterruptedException {
+    private byte[] inHalves(Payload batch, StoredObject object, Invoker.Room room) throws InterruptedException {
         var output = new ByteArrayOutputStream();
         for (var half : batch.halves()) {
-            output.writeBytes(output(half, key, room));
+            output.writeBytes(answered(half, object, room));
         }
         return output.toByteArray();
     }
@@ -133,7 +130,7 @@ final class TransformExchange extends Exchange {
 
     /// No answer may be taken for that of another record.
     private void requireOneForEach(Payload batch, Invoker.Answer answer) {
-        if (!records.formats().splitType().areLines()) {
+        if (batch.isObject() || !records.formats().splitType().areLines()) {
             return;
         }
         var count = RecordFormat.count(answer.body(), answer.type());
@@ -210,11 +207,5 @@ final class TransformExchange extends Exchange {
 
     private static boolean isText(MediaType type) {
         return type.type().equals("text") || type.equals(MediaType.JSON) || JsonLines.TYPES.contains(type);
-    }
-
-    private static String place(Payload batch) {
-        return batch.records() == 1
-                ? "record " + batch.firstRecord()
-                : "records %d to %d".formatted(batch.firstRecord(), batch.firstRecord() + batch.records() - 1);
     }
 }

@@ -146,14 +146,14 @@ class LineJobTest {
             job.set("--accept %s", type);
             write("[1]\n[99]\n[3]\n");
             assertThat(Unwatched.failure(run(server)))
-                    .isEqualTo("answer to the records 1 to 3: found 2 lines, expected 3, one for each record");
+                    .isEqualTo("answer to records 1 to 3: found 2 lines, expected 3, one for each record");
             write("[1]\n[2]\n");
             assertThat(run(server)).matches(JobReport::isComplete);
         }
         job.set("--accept %s --input-filter $[0:]", LINES);
         write("[1]\n[99]\n[3]\n");
         assertThat(Unwatched.failure(run(server)))
-                .isEqualTo("answer to the records 1 to 3: found 2 lines, expected 3, one for each record");
+                .isEqualTo("answer to records 1 to 3: found 2 lines, expected 3, one for each record");
     }
 
     @Test

@@ -8,6 +8,7 @@ import dev.berth.content.BatchStrategy;
 import dev.berth.content.RecordIo;
 import dev.berth.content.TfRecord;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.MediaType;
 import dev.berth.testing.DamagedBytes;
 import dev.berth.transform.filter.JsonPathFilter;
 import java.io.ByteArrayInputStream;
@@ -221,8 +222,8 @@ class MiniBatchesTest {
 
     private static Records processing(String inputFilter, boolean joinsInput) {
         return records(Optional.of(new RecordProcessing(
-                RecordFormat.CSV,
-                RecordProcessing.Unit.LINE,
+                MediaType.CSV,
+                true,
                 JsonPathFilter.parse(inputFilter, false),
                 joinsInput,
                 JsonPathFilter.parse("$", false),
