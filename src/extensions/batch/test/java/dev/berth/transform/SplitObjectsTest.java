@@ -297,9 +297,8 @@ class SplitObjectsTest {
         job.write("a.txt", "x".repeat(1_000_000));
         job.write("b.txt", "x".repeat(100));
         assertThat(plan(directory.resolve("out").toString(), 4, 0))
-                .hasSize(6)
-                .anyMatch(line -> line.matches("\\d +2 +0.3.*"))
-                .endsWith("a.txt: 4 ranges of 0.3 MB");
+                .hasSize(5)
+                .anyMatch(line -> line.matches("\\d +2 +0.3.*"));
     }
 
     private static Path part(TransformJob job) {
