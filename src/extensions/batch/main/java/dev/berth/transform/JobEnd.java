@@ -93,8 +93,8 @@ final class JobEnd {
     /// An object has failed, or a record of it has an error.
     void failed(String key, String why) {
         if (failures.incrementAndGet() > mostFailures) {
-            because("more than %d objects or records have failed (%s), the last one: %s: %s"
-                    .formatted(mostFailures, JobOption.MAX_FAILURES.flag(), key, why));
+            because("more than %d objects or records have failed (--max-failures), the last one: %s: %s"
+                    .formatted(mostFailures, key, why));
         }
     }
 }

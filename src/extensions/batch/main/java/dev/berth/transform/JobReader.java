@@ -63,19 +63,15 @@ public final class JobReader {
             wrong(
                     JobOption.INSTANCE_COUNT,
                     "nothing",
-                    "how many instances there are with the %s %d"
-                            .formatted(JobOption.INSTANCE_INDEX.flag(), index.getAsInt()));
+                    "how many instances there are with the --instance-index " + index.getAsInt());
         } else if (index.isEmpty() && count.orElse(1) > 1) {
             wrong(
                     JobOption.INSTANCE_INDEX,
                     "nothing",
-                    "which of the %d instances this is; %s 1 is for one that does it all"
-                            .formatted(count.getAsInt(), JobOption.INSTANCE_COUNT.flag()));
+                    "which of the %d instances this is; --instance-count 1 is for one that does it all"
+                            .formatted(count.getAsInt()));
         } else if (index.orElse(0) >= count.orElse(MOST_INSTANCES)) {
-            wrong(
-                    JobOption.INSTANCE_INDEX,
-                    index.getAsInt(),
-                    "less than the %s of %d".formatted(JobOption.INSTANCE_COUNT.flag(), count.getAsInt()));
+            wrong(JobOption.INSTANCE_INDEX, index.getAsInt(), "less than the --instance-count of " + count.getAsInt());
         }
         return new Part(index.orElse(0), count.orElse(1), !isSecond(JobOption.SHARD_BY, "size", "key"));
     }
@@ -107,15 +103,14 @@ public final class JobReader {
 
     /// Tells which options the job does not have, when all that it has were asked for.
     void requireNoOther(String format) {
-        others.forEach(option ->
-                problem("%s: found it with %s %s, expected none".formatted(option, JobOption.FORMAT.flag(), format)));
+        others.forEach(option -> problem("%s: found it with --format %s, expected none".formatted(option, format)));
     }
 
     /// Tells why objects can't be split where they are to be. An output must depend neither on which
     /// records share a request, nor on how many instances there are.
     void requireToSplit(boolean isMet, JobOption option, Object found, String expected) {
         if (has(JobOption.SPLIT_OBJECTS) && !isMet) {
-            wrong(option, "%s with %s".formatted(found, JobOption.SPLIT_OBJECTS.flag()), expected);
+            wrong(option, found + " with --split-objects", expected);
         }
     }
 

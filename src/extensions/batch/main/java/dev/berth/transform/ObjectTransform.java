@@ -92,11 +92,6 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
         return Optional.of(outcome);
     }
 
-    /// Whether the answers to an object's payloads are worth to be kept while it is not whole.
-    private boolean areSafeInParts() {
-        return splitting.splitType().isSplit();
-    }
-
     /// A range on its way. For one thread.
     private final class Run {
         private final SplitOutputs outputs = new SplitOutputs(job);
@@ -273,7 +268,9 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             recordsSent += payload.records();
             // Read in any case, to come to what belongs to the next payload.
             var before = previous.next(payload.records());
-            var kept = (areSafeInParts() ? checkpoint.answer(first, payload.records()) : Optional.<byte[]>empty())
+            var kept = (splitting.splitType().isSplit()
+                            ? checkpoint.answer(first, payload.records())
+                            : Optional.<byte[]>empty())
                     .or(() -> before)
                     .filter(output -> exchange.counts(payload, output));
             if (kept.isPresent() && !share.tryHold(kept.get().length)) {
@@ -292,7 +289,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
 
         /// Has the next output outlive the job, unless an earlier run has done that.
         private void keep(Sent next) {
-            if (areSafeInParts() && !next.isKept) {
+            if (splitting.splitType().isSplit() && !next.isKept) {
                 checkpoint.keep(recordsWritten + 1, next.records, next.output.resultNow());
             }
         }

@@ -56,8 +56,7 @@ record RecordProcessing(
             options.wrong(
                     JobOption.ACCEPT,
                     found(formats.accept()),
-                    "%s as the %s with DataProcessing"
-                            .formatted(found(formats.contentType()), JobOption.CONTENT_TYPE.flag()));
+                    found(formats.contentType()) + " as the --content-type with DataProcessing");
         }
         checkSplitting(type.get(), formats, options);
         return input.flatMap(sent -> output.map(kept -> new RecordProcessing(
@@ -94,7 +93,7 @@ record RecordProcessing(
             options.wrong(
                     JobOption.ASSEMBLE_WITH,
                     formats.endsLines() ? "Line" : "None",
-                    "%s as the %s with DataProcessing".formatted(split, JobOption.SPLIT_TYPE.flag()));
+                    split + " as the --split-type with DataProcessing");
         }
     }
 

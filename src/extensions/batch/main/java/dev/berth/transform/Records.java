@@ -44,11 +44,7 @@ record Records(
             options.wrong(
                     JobOption.BAD_RECORDS,
                     "keep",
-                    "it with %s Line and lines of JSON or CSV as the %s and the %s: an error has its own line"
-                            .formatted(
-                                    JobOption.SPLIT_TYPE.flag(),
-                                    JobOption.CONTENT_TYPE.flag(),
-                                    JobOption.ACCEPT.flag()));
+                    "it with --split-type Line and lines of JSON or CSV as the --content-type and the --accept: an error has its own line");
         }
         var strategy = options.text(JobOption.BATCH_STRATEGY)
                 .map(_ -> options.word(JobOption.BATCH_STRATEGY, List.of(BatchStrategy.values())));
@@ -69,8 +65,7 @@ record Records(
                                 && formats.answeredLines().isPresent()),
                 JobOption.ACCEPT,
                 formats.accept().orElse("nothing"),
-                "application/jsonlines or text/csv, or %s SingleRecord: the answer to several records must be a line for each"
-                        .formatted(JobOption.BATCH_STRATEGY.flag()));
+                "application/jsonlines or text/csv, or --batch-strategy SingleRecord: the answer to several records must be a line for each");
         return new Records(formats, processing, strategy, payload, keeps);
     }
 

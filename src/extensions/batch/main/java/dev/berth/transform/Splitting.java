@@ -11,18 +11,13 @@ import java.io.InputStream;
 /// @param maxPayload the bytes that a request's body may have; 0 is unlimited
 record Splitting(SplitType splitType, BatchStrategy batchStrategy, long maxPayload) {
 
-    private static final long MEBIBYTE = 1 << 20;
+    static final long MEBIBYTE = 1 << 20;
 
     /// What has to be in memory may not be unlimited: the most that the API knows.
     private static final long LARGEST_LIMIT = 100 * MEBIBYTE;
 
     /// The longest array that a JVM surely makes.
     private static final int LONGEST_ARRAY = Integer.MAX_VALUE - 8;
-
-    /// @param maxPayloadInMb `MaxPayloadInMB` of the API, which means MiB; 0 is unlimited
-    static Splitting ofMebibytes(SplitType splitType, BatchStrategy batchStrategy, int maxPayloadInMb) {
-        return new Splitting(splitType, batchStrategy, maxPayloadInMb * MEBIBYTE);
-    }
 
     /// Opens a reader of an object's records as they are sent: framed under `MultiRecord` and bare
     /// under `SingleRecord`, a line with its newline under both. The stream is the caller's to close.

@@ -32,8 +32,7 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
             options.wrong(
                     JobOption.REQUEST_CONTENT_TYPE,
                     request.get(),
-                    "it with one of %s as the %s"
-                            .formatted(String.join(", ", TableFormats.TYPES), JobOption.CONTENT_TYPE.flag()));
+                    "it with one of %s as the --content-type".formatted(String.join(", ", TableFormats.TYPES)));
         }
         return type.filter(_ -> !type.equals(request));
     }

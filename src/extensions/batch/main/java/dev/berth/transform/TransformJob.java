@@ -32,7 +32,7 @@ public record TransformJob(
     private static final int DEFAULT_PAYLOAD_IN_MB = 6;
 
     /// Such records are lines, each a request of its own.
-    private static final Splitting OF_ENVELOPES = Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.SINGLE_RECORD, 0);
+    private static final Splitting OF_ENVELOPES = new Splitting(SplitType.LINE, BatchStrategy.SINGLE_RECORD, 0);
 
     private static final String SAGEMAKER = "sagemaker";
 
@@ -113,11 +113,7 @@ public record TransformJob(
                 reader.wrong(
                         JobOption.FORMAT,
                         format,
-                        "bedrock or openai with %s, or %s keep with the %s application/jsonlines"
-                                .formatted(
-                                        JobOption.RETRY_ERRORS.flag(),
-                                        JobOption.BAD_RECORDS.flag(),
-                                        JobOption.ACCEPT.flag()));
+                        "bedrock or openai with --retry-errors, or --bad-records keep with the --accept application/jsonlines");
             }
             reader.requireNoOther(format);
         }
@@ -157,8 +153,11 @@ public record TransformJob(
                 .orElse(said.isInt() && said.intValue() >= 0 ? said.intValue() : DEFAULT_PAYLOAD_IN_MB);
         // An object that is one request can't be shared, whatever the container says.
         boolean isRefused = payload == 0 && has(JobOption.SPLIT_OBJECTS);
-        return Splitting.ofMebibytes(
-                records.formats().splitType(), strategy, isRefused ? DEFAULT_PAYLOAD_IN_MB : payload);
+        // Which means MiB.
+        return new Splitting(
+                records.formats().splitType(),
+                strategy,
+                Splitting.MEBIBYTE * (isRefused ? DEFAULT_PAYLOAD_IN_MB : payload));
     }
 
     /// The platform's containers spell it in capitals, the API does not.
