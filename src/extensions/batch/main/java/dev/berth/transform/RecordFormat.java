@@ -169,17 +169,12 @@ enum RecordFormat {
     static OptionalInt count(byte[] answer, Optional<MediaType> type) {
         // Byte for byte, whatever the encoding is.
         if (type.filter(JsonLines.TYPES::contains).isPresent()) {
-            return OptionalInt.of(lines(answer).size());
+            return OptionalInt.of(lines(latin(answer)).size());
         }
         if (type.filter(MediaType.CSV::equals).isPresent()) {
             return OptionalInt.of(CSV.records(latin(answer)).size());
         }
         return type.filter(MediaType.JSON::equals).isPresent() ? elements(answer) : OptionalInt.empty();
-    }
-
-    /// Lines byte for byte, each byte a character.
-    static List<String> lines(byte[] text) {
-        return lines(latin(text));
     }
 
     private static String latin(byte[] text) {
