@@ -2,6 +2,7 @@ package dev.berth.content;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.hooks.BadInputException;
 import java.util.Collection;
 import java.util.Comparator;
@@ -48,12 +49,7 @@ public final class Fields {
     /// @throws BadInputException when it is no object, has other fields, or an idle one asks for
     ///   something
     public static Fields of(JsonNode json, String name, Collection<String> known, JsonNode idle) {
-        var fields = new Fields(
-                json.isMissingNode() || json.isNull() ? NONE : json,
-                name.endsWith("body") ? name.substring(0, name.length() - 4) : name + ".");
-        if (!fields.json.isObject()) {
-            throw Excerpt.bad(name, json, "an object");
-        }
+        var fields = any(json, name);
         for (var field : fields.json.properties()) {
             var values = idle.path(field.getKey());
             if (known.contains(field.getKey())) {
@@ -64,7 +60,8 @@ public final class Fields {
                         .formatted(
                                 name,
                                 Excerpt.quoted(field.getKey()),
-                                near(field.getKey(), known, idle).orElse("one of " + String.join(", ", known))));
+                                near(field.getKey(), known, idle)
+                                        .orElse(known.isEmpty() ? "none" : "one of " + String.join(", ", known))));
             }
             fields.value(
                     field.getKey(),
@@ -74,6 +71,16 @@ public final class Fields {
                             + ", as this model supports nothing else");
         }
         return fields;
+    }
+
+    /// The same whatever fields there are besides.
+    public static Fields any(JsonNode json, String name) {
+        if (!json.isObject() && !json.isNull() && !json.isMissingNode()) {
+            throw Excerpt.bad(name, json, "an object");
+        }
+        return new Fields(
+                json.isObject() ? json : NONE,
+                name.endsWith("body") ? name.substring(0, name.length() - 4) : name + ".");
     }
 
     /// Reads the elements of a list, each by the name that messages have for it.
@@ -86,6 +93,10 @@ public final class Fields {
             throw new BadInputException("%s: found %s, expected %s"
                     .formatted(name, list.isArray() ? "an empty list" : Excerpt.of(list), expected));
         }
+        return each(list, name, read);
+    }
+
+    private static <T> List<T> each(JsonNode list, String name, BiFunction<JsonNode, String, T> read) {
         return IntStream.range(0, list.size())
                 .mapToObj(i -> read.apply(list.path(i), "%s[%d]".formatted(name, i)))
                 .toList();
@@ -117,6 +128,22 @@ public final class Fields {
 
     public Optional<String> text(String field) {
         return value(field, JsonNode::isTextual, JsonNode::textValue, () -> "a text");
+    }
+
+    public String requiredText(String field) {
+        return text(field).orElseThrow(() -> bad(field, "a text"));
+    }
+
+    /// An object; one without fields where it is left out.
+    public ObjectNode object(String field) {
+        return value(field, JsonNode::isObject, ObjectNode.class::cast, () -> "an object")
+                .orElseGet(JsonNodeFactory.instance::objectNode);
+    }
+
+    /// The elements of a list, by the names that messages have for them; none where it is left out.
+    public <T> List<T> list(String field, BiFunction<JsonNode, String, T> read) {
+        return value(field, JsonNode::isArray, list -> each(list, name(field), read), () -> "a list")
+                .orElse(List.of());
     }
 
     public int integer(String field, int least, int most, int otherwise) {

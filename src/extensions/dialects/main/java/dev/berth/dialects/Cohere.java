@@ -48,7 +48,7 @@ final class Cohere {
         var documents = documents(fields.json("documents"));
         boolean withDocuments = fields.bool("return_documents", version.equals("1"));
         var ranking = new Ranking(
-                TextEmbeddings.text(fields, "query"),
+                fields.requiredText("query"),
                 documents,
                 fields.integer("top_n", 1, Integer.MAX_VALUE).orElse((long) documents.size()),
                 "sigmoid",

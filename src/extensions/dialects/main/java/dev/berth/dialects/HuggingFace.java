@@ -4,9 +4,6 @@ import static dev.berth.dialects.ClientPath.CLASSIFICATION;
 import static dev.berth.dialects.ClientPath.EMBEDDINGS;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
 import dev.berth.dialects.JsonDialect.Answer;
 import dev.berth.dialects.JsonDialect.Asked;
@@ -48,11 +45,7 @@ final class HuggingFace {
     private static Asked classify(JsonNode body) {
         var fields = Fields.of(body, "body", List.of("inputs", "parameters", "options"));
         var inputs = fields.json("inputs");
-        var sent = fields.json("parameters");
-        if (!sent.isObject() && !sent.isNull() && !sent.isMissingNode()) {
-            throw Excerpt.bad("parameters", sent, "an object");
-        }
-        ObjectNode parameters = sent.isObject() ? sent.deepCopy() : JsonNodeFactory.instance.objectNode();
+        var parameters = fields.object("parameters");
         if (!parameters.has("top_k")) {
             parameters.putNull("top_k");
         }

@@ -106,7 +106,7 @@ final class TextEmbeddings {
         var fields = fields(body, "inputs", "parameters");
         var inputs = Fields.of(fields.json("inputs"), "inputs", List.of("source_sentence", "sentences"));
         var options = Fields.of(fields.json("parameters"), "parameters", List.of("truncate"), IDLE);
-        var all = new ArrayList<>(List.of(text(inputs, "source_sentence")));
+        var all = new ArrayList<>(List.of(inputs.requiredText("source_sentence")));
         all.addAll(texts(inputs, "sentences"));
         // Of vectors of length 1 the cosine is the product.
         return Asked.of(
@@ -130,7 +130,7 @@ final class TextEmbeddings {
         var texts = texts(fields, "texts");
         boolean withText = fields.bool("return_text", false) || fields.bool("return_documents", false);
         var ranking = new Ranking(
-                text(fields, "query"),
+                fields.requiredText("query"),
                 texts,
                 fields.integer("top_n", 1, Integer.MAX_VALUE).orElse((long) texts.size()),
                 fields.bool("raw_scores", false) ? "none" : "sigmoid",
@@ -178,11 +178,6 @@ final class TextEmbeddings {
 
     private static ObjectNode truncated(Fields fields) {
         return JsonNodeFactory.instance.objectNode().put("truncation", fields.bool("truncate", true));
-    }
-
-    /// @throws BadInputException when there is none
-    static String text(Fields fields, String name) {
-        return fields.text(name).orElseThrow(() -> fields.bad(name, "a text"));
     }
 
     /// A text or a list of them, at least one.

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.util.RawValue;
 import dev.berth.config.ServerConfig;
-import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.dialects.JsonDialect.Answer;
@@ -80,10 +79,7 @@ public final class VertexAndKserve implements Protocol {
     }
 
     private static Asked lines(JsonNode body) {
-        var parameters = body.path("parameters");
-        if (!parameters.isObject() && !parameters.isNull() && !parameters.isMissingNode()) {
-            throw Excerpt.bad("parameters", parameters, "an object");
-        }
+        var parameters = Fields.any(body, "body").object("parameters");
         var lines = Fields.elements(
                 body.path("instances"),
                 "instances",

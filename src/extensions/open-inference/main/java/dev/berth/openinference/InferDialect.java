@@ -3,6 +3,7 @@ package dev.berth.openinference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.google.protobuf.UnsafeByteOperations;
 import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.content.Npy;
 import dev.berth.content.Npz;
@@ -63,12 +64,12 @@ final class InferDialect implements Dialect {
     @Override
     public InvocationRequest request(InvocationRequest asked) throws IOException {
         request = messages.read(asked);
-        return InferParameters.inTime(translated(asked), request.parameters());
+        return request.inTime(translated(asked));
     }
 
     private InvocationRequest translated(InvocationRequest asked) {
         var inputs = request.inputs();
-        var parameters = InferParameters.ofTheModel(request.parameters());
+        var parameters = request.ofTheModel();
         if (inputs.isEmpty()) {
             throw new BadInputException("inputs: found none, expected at least one");
         }
@@ -83,7 +84,7 @@ final class InferDialect implements Dialect {
         var whole = content(inputs, signature);
         if (whole.isPresent()) {
             requireReadable(whole.get());
-            InferParameters.requireKnown(parameters, List.of(), "parameters");
+            var _ = Fields.of(parameters, InferRequest.PARAMETERS, List.of());
             var bytes = ((InferTensor.Body) inputs.getFirst()).bytes();
             return body(asked, whole.get(), whole.get().withoutParameters(), bytes.newInput());
         }
@@ -91,7 +92,7 @@ final class InferDialect implements Dialect {
         check(inputs, signature.inputs());
         boolean areTensors = requestTypes.contains(MediaType.NPZ);
         if (areTensors) {
-            InferParameters.requireKnown(parameters, List.of(), "parameters");
+            var _ = Fields.of(parameters, InferRequest.PARAMETERS, List.of());
             if (inputs.stream().allMatch(input -> input.datatype() != Datatype.BYTES)) {
                 return body(asked, MediaType.NPZ, MediaType.JSON, new ByteArrayInputStream(archive(inputs)));
             }
@@ -138,7 +139,7 @@ final class InferDialect implements Dialect {
         if (!requestTypes.isEmpty() && !requestTypes.contains(type.withoutParameters())) {
             throw new BadInputException(
                     "inputs[0]: found what hooks get as %s, expected one element of BYTES with parameters.%s, one of %s"
-                            .formatted(type, InferParameters.CONTENT_TYPE, requestTypes));
+                            .formatted(type, InferRequest.CONTENT_TYPE, requestTypes));
         }
     }
 

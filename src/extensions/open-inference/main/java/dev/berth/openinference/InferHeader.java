@@ -3,6 +3,7 @@ package dev.berth.openinference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.google.protobuf.ByteString;
 import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
 import dev.berth.content.JsonTensors;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
@@ -23,10 +24,14 @@ import java.util.Optional;
 record InferHeader(String place, String name, Datatype datatype, int[] shape, int size, Optional<String> contentType) {
 
     static InferHeader of(JsonNode input, String place) {
-        var name = text(input.path("name"), place + ".name");
-        var type = Datatype.named(text(input.path("datatype"), place + ".datatype"), place);
-        var shape = lengths(input.path("shape"), place + ".shape");
-        var parameters = InferParameters.known(input, InferParameters.OF_INPUTS, place + ".parameters");
+        var fields = Fields.any(input, place);
+        var type = Datatype.named(fields.requiredText("datatype"), place);
+        var lengths = fields.json("shape");
+        if (!lengths.isArray()
+                || !lengths.valueStream().allMatch(length -> length.isIntegralNumber() && length.canConvertToLong())) {
+            throw fields.bad("shape", "a list of whole numbers");
+        }
+        var shape = lengths.valueStream().mapToLong(JsonNode::longValue).toArray();
         long size = 1;
         for (long length : shape) {
             // Lists in which there are no elements are as many.
@@ -37,27 +42,12 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
         }
         return new InferHeader(
                 place,
-                name,
+                fields.requiredText("name"),
                 type,
                 Arrays.stream(shape).mapToInt(Math::toIntExact).toArray(),
                 Arrays.stream(shape).anyMatch(length -> length == 0) ? 0 : (int) size,
-                parameters.optional(InferParameters.CONTENT_TYPE).map(JsonNode::asText));
-    }
-
-    /// @param place what messages call the value
-    static String text(JsonNode value, String place) {
-        if (!value.isTextual()) {
-            throw Excerpt.bad(place, value, "a text");
-        }
-        return value.textValue();
-    }
-
-    private static long[] lengths(JsonNode shape, String place) {
-        if (!shape.isArray()
-                || !shape.valueStream().allMatch(length -> length.isIntegralNumber() && length.canConvertToLong())) {
-            throw Excerpt.bad(place, shape, "a list of whole numbers");
-        }
-        return shape.valueStream().mapToLong(JsonNode::longValue).toArray();
+                InferRequest.contentType(
+                        InferRequest.parameters(fields, JsonMessages.BINARY_SIZE, InferRequest.CONTENT_TYPE)));
     }
 
     /// Reads a list of the elements, flat or nested as the shape is.
@@ -87,8 +77,8 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
             value.forEach(element -> add(element, elements, what));
             return;
         }
-        if (!value.isPojo()) {
-            var _ = text(value, "%s[%d]".formatted(what, elements.size()));
+        if (!value.isPojo() && !value.isTextual()) {
+            throw Excerpt.bad("%s[%d]".formatted(what, elements.size()), value, "a text");
         }
         RequestMemory.charge(InferTensor.ELEMENT);
         elements.add(MessageTree.bytes(value));

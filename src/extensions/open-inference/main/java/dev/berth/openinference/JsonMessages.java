@@ -1,13 +1,11 @@
 package dev.berth.openinference;
 
-import static dev.berth.openinference.InferParameters.BINARY_DATA_SIZE;
-import static dev.berth.openinference.InferParameters.CONTENT_TYPE;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.protobuf.UnsafeByteOperations;
 import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.content.JsonTensors;
 import dev.berth.hooks.BadInputException;
@@ -29,6 +27,9 @@ final class JsonMessages implements Messages {
 
     /// Of a body of JSON and the bytes of tensors behind it.
     static final MediaType BINARY = MediaType.parse("application/octet-stream").orElseThrow();
+
+    /// The parameter that says how many of those bytes are a tensor's.
+    static final String BINARY_SIZE = "binary_data_size";
 
     private final String model;
     private final OptionalInt headerLength;
@@ -56,35 +57,28 @@ final class JsonMessages implements Messages {
         }
         var body = Json.parse(
                 asked.withBody(new ByteArrayInputStream(bytes, 0, length)).text(), "body");
-        if (!body.isObject()) {
-            throw Excerpt.bad("body", body, "{\"inputs\": […]}");
-        }
         var binary = ByteBuffer.wrap(bytes, length, bytes.length - length);
         var request = InferRequest.of(body, (header, input) -> elements(header, input, binary));
         if (binary.hasRemaining()) {
             throw new BadInputException(
                     "body: found %d bytes that belong to no input, expected none; each binary input has its %s"
-                            .formatted(binary.remaining(), BINARY_DATA_SIZE));
+                            .formatted(binary.remaining(), BINARY_SIZE));
         }
         return request;
     }
 
     private static InferTensor elements(InferHeader header, JsonNode input, ByteBuffer binary) {
-        var length = input.path("parameters").path(BINARY_DATA_SIZE);
-        if (length.isMissingNode() || length.isNull()) {
+        var length = Fields.any(input.path("parameters"), header.place() + ".parameters")
+                .integer(BINARY_SIZE, 0, binary.remaining());
+        if (length.isEmpty()) {
             if (!input.path("data").isArray()) {
-                throw Excerpt.bad(
-                        header.place() + ".data", input.path("data"), "a list, or parameters." + BINARY_DATA_SIZE);
+                throw Excerpt.bad(header.place() + ".data", input.path("data"), "a list, or parameters." + BINARY_SIZE);
             }
             return header.ofList(input.path("data"), "data");
         }
-        if (!length.isNumber() || length.longValue() < 0 || length.longValue() > binary.remaining()) {
-            throw new BadInputException(
-                    "%s.parameters.%s: found %s, expected at most the %d bytes that are left behind Inference-Header-Content-Length"
-                            .formatted(header.place(), BINARY_DATA_SIZE, length.asText(), binary.remaining()));
-        }
-        var raw = binary.slice(binary.position(), length.intValue());
-        binary.position(binary.position() + length.intValue());
+        int size = length.get().intValue();
+        var raw = binary.slice(binary.position(), size);
+        binary.position(binary.position() + size);
         return header.ofRaw(UnsafeByteOperations.unsafeWrap(raw));
     }
 
@@ -113,10 +107,10 @@ final class JsonMessages implements Messages {
     private static ObjectNode written(InferTensor output, boolean asBytes, List<ByteBuffer> binary) {
         var json = output.described();
         var parameters = json.putObject("parameters");
-        output.contentType().ifPresent(type -> parameters.put(CONTENT_TYPE, type));
+        output.contentType().ifPresent(type -> parameters.put(InferRequest.CONTENT_TYPE, type));
         if (asBytes) {
             var raw = output.raw();
-            parameters.put(BINARY_DATA_SIZE, raw.remaining());
+            parameters.put(BINARY_SIZE, raw.remaining());
             binary.add(raw);
         } else {
             var tensor = output.tensor();

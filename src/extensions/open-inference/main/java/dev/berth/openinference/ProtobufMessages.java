@@ -88,8 +88,8 @@ final class ProtobufMessages implements Messages {
         for (var output : outputs) {
             var tensor = output.described();
             output.contentType()
-                    .ifPresent(type ->
-                            parameter(tensor, InferParameters.CONTENT_TYPE).put("string_param", type));
+                    .ifPresent(
+                            type -> parameter(tensor, InferRequest.CONTENT_TYPE).put("string_param", type));
             if (asBytes) {
                 raws.addPOJO(UnsafeByteOperations.unsafeWrap(output.raw()));
             } else {

@@ -205,7 +205,7 @@ class OpenInferenceTest {
     @Test
     void parametersAreTheModelsOwnAndListsOfAnswersAreADimension() throws Exception {
         var answer = json(send(questions, "answers", """
-        {"parameters": {"top_k": 2, "priority": 0, "sequence_id": 0, "sequence_start": false, "timeout": 60000000},
+        {"parameters": {"top_k": 2, "priority": 0, "sequence_id": 0, "sequence_start": false, "timeout": 60000000, "headers": null},
          "inputs": [{"name": "question", "datatype": "BYTES", "shape": [1], "data": ["Where is it?"]},
                     {"name": "context", "datatype": "BYTES", "shape": [1], "data": ["It is in the house, behind the wall."]}]}"""));
         assertThat(answer.at("/outputs/0/shape")).isEqualTo(tree("[1, 2]"));
@@ -309,9 +309,9 @@ class OpenInferenceTest {
             value = {
                 "[]                                       | body: found a list",
                 "{                                        | body: not JSON",
-                "{}                                       | inputs: found nothing, expected a list",
+                "{}                                       | inputs: found none, expected at least one",
                 "{'inputs': []}                           | inputs: found none, expected at least one",
-                "{'inputs': [1]}                          | inputs[0].name: found nothing, expected a text",
+                "{'inputs': [1]}                          | inputs[0]: found 1, expected an object",
                 "{'id': 1, 'inputs': []}                  | id: found 1, expected a text",
                 "{'inputs': [{'name': 'values'}]}         | inputs[0].datatype: found nothing, expected a text",
                 "{'inputs': [{'name': 'values', 'datatype': 'UINT32', 'shape': [1], 'data': [1]}]} | inputs[0].datatype: found ~UINT32~, expected one of [BOOL",
@@ -321,7 +321,7 @@ class OpenInferenceTest {
                 "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [3], 'data': [1, 2]}]} | inputs[0].data: found 2 elements, expected 3 for the shape [3]",
                 "{'inputs': [{'name': 'values', 'datatype': 'INT8', 'shape': [1], 'data': [300]}]} | inputs[0].data[0]: found 300, expected a whole number that is int8",
                 "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1]}]} | inputs[0].data: found nothing, expected a list, or parameters.binary_data_size",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'binary_data_size': 4}}]} | inputs[0].parameters.binary_data_size: found 4, expected at most the 0 bytes",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'binary_data_size': 4}}]} | inputs[0].parameters.binary_data_size: found 4, expected a whole number from 0 to 0",
                 "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': []}]} | inputs[0].parameters: found a list, expected an object",
                 "{'inputs': [{'name': 'pixels', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | inputs[0].name: found ~pixels~, expected one of [values]",
                 "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a']}]} | inputs[0].datatype: found BYTES, expected FP32",
@@ -329,11 +329,11 @@ class OpenInferenceTest {
                 "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [2], 'data': ['a', 'b'], 'parameters': {'content_type': 'image/png'}}]} | inputs[0]: found 2 elements of image/png",
                 "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a'], 'parameters': {'content_type': 'image/png'}}]} | inputs[0]: found what hooks get as image/png, expected",
                 "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}, {'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | inputs[1].name: found ~values~ a second time",
-                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['YQ=='], 'parameters': {'content_type': 'base64'}}]} | inputs[0].parameters.content_type: found ~base64~, expected a media type",
+                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['YQ=='], 'parameters': {'content_type': 'base64'}}]} | inputs[0].parameters.content_type: found the text ~base64~, expected a media type",
                 "{'parameters': {'sequence_id': 5, 'sequence_start': true}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.sequence_",
-                "{'parameters': {'sequence_id': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.sequence_id: found ~a~, expected none",
-                "{'parameters': {'priority': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.priority: found ~1~, expected none",
-                "{'parameters': {'timeout': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.timeout: found ~a~, expected microseconds",
+                "{'parameters': {'sequence_id': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.sequence_id: found the text ~a~, expected 0",
+                "{'parameters': {'priority': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.priority: found 1, expected 0",
+                "{'parameters': {'timeout': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.timeout: found the text ~a~, expected a whole number",
                 "{'parameters': {'top_k': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters: found the unknown parameter ~top_k~, expected none",
                 "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'shared_memory_region': 'a'}}]} | inputs[0].parameters: found the unknown parameter ~shared_memory_region~, expected one of binary_data_size, content_type",
                 "{'outputs': [{'name': 'output_0', 'parameters': {'classification': 3}}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | outputs[0].parameters: found the unknown parameter ~classification~, expected one of binary_data",

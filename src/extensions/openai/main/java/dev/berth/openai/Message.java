@@ -64,7 +64,6 @@ public record Message(String role, String content, JsonNode json) {
             throw new BadInputException("%s.type: found %s, expected \"text\", as this model reads nothing else"
                     .formatted(name, Excerpt.of(part.path("type"))));
         }
-        var fields = Fields.of(part, name, List.of("type", "text"));
-        return fields.text("text").orElseThrow(() -> fields.bad("text", "a text"));
+        return Fields.of(part, name, List.of("type", "text")).requiredText("text");
     }
 }
