@@ -22,45 +22,38 @@ public class ErrorForm {
     private static final int MAX_LENGTH = 2048;
 
     /// `{"message": …, "type": …, "code": …}`, the useful part first.
-    public static final ErrorForm PLAIN = named((type, _) -> word(type));
+    public static final ErrorForm PLAIN = named(ErrorForm::word);
 
     /// The same inside an `error`, as OpenAI and Google have it, and where readers must tell it from an
     /// answer: in parts and in frames.
     public static final ErrorForm NESTED = new ErrorForm(
-            MediaType.JSON.toString(), (type, text, _) -> Map.of("error", new Plain(text, word(type), type.status())));
+            MediaType.JSON.toString(), (type, text) -> Map.of("error", new Plain(text, word(type), type.status())));
 
     /// `{"error": …}`, as the Open Inference Protocol and Hugging Face have it. KServe's client shows
     /// no error whose media type has a parameter.
-    public static final ErrorForm TEXT =
-            new ErrorForm(MediaType.JSON.toString(), (_, text, _) -> Map.of("error", text)) {
-                @Override
-                byte[] malformed(int status, String message) {
-                    return body(ErrorType.BAD_INPUT, message);
-                }
-            };
+    public static final ErrorForm TEXT = new ErrorForm(MediaType.JSON.toString(), (_, text) -> Map.of("error", text)) {
+        @Override
+        byte[] malformed(int status, String message) {
+            return body(ErrorType.BAD_INPUT, message);
+        }
+    };
 
     private record Plain(String message, String type, int code) {}
 
-    /// The value that a body has as JSON.
-    public interface Body {
-        /// @param path of the request
-        Object of(ErrorType type, String message, String path);
-    }
-
     private final String contentType;
-    private final Body body;
+    private final BiFunction<ErrorType, String, Object> body;
 
-    public ErrorForm(String contentType, Body body) {
+    /// @param body the value that a body has as JSON, by its type and its message
+    public ErrorForm(String contentType, BiFunction<ErrorType, String, Object> body) {
         this.contentType = contentType;
         this.body = body;
     }
 
     /// [#PLAIN] with the words of another server.
     ///
-    /// @param words for a type of errors at a path
-    public static ErrorForm named(BiFunction<ErrorType, String, String> words) {
-        return new ErrorForm(
-                CONTENT_TYPE, (type, text, path) -> new Plain(text, words.apply(type, path), type.status()));
+    /// @param words for a type of errors
+    public static ErrorForm named(Function<ErrorType, String> words) {
+        return new ErrorForm(CONTENT_TYPE, (type, text) -> new Plain(text, words.apply(type), type.status()));
     }
 
     private static String word(ErrorType type) {
@@ -69,7 +62,7 @@ public class ErrorForm {
 
     /// The body of an answer to no request in particular, and of a part of an answer.
     public byte[] body(ErrorType type, String message) {
-        return shortened(message, text -> body.of(type, text, ""));
+        return shortened(message, text -> body.apply(type, text));
     }
 
     /// The body for a request that reaches no route, with a status that only Jetty knows, such as 431.
@@ -92,7 +85,7 @@ public class ErrorForm {
         if (e.type().isRefusal()) {
             ctx.header("Retry-After", Integer.toString(e.type().retryAfter()));
         }
-        Sending.send(ctx, shortened(e.getMessage(), text -> body.of(e.type(), text, ctx.path())));
+        Sending.send(ctx, shortened(e.getMessage(), text -> body.apply(e.type(), text)));
     }
 
     /// A body whose message is cut until the whole is short enough.

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 ///
 /// @param all of them
 /// @param requests those that no socket may have
-/// @param elsewhere paths that another server would have, and what to say to those who ask this one
+/// @param elsewhere paths of a server with another number of models, and what to say to those who ask this one
 public record Paths(Set<String> all, Map<String, String> elsewhere, Set<String> requests) {
 
     private static final Pattern PARAMETER = Pattern.compile("\\{[a-z]+}");
@@ -26,7 +26,7 @@ public record Paths(Set<String> all, Map<String, String> elsewhere, Set<String> 
         return find(requests, path);
     }
 
-    /// What to say to those who ask for a path that another server would have.
+    /// What to say to those who ask for a path that a server with another number of models has.
     public Optional<String> advice(String path) {
         return find(elsewhere.keySet(), path).map(elsewhere::get);
     }

@@ -4,7 +4,6 @@ import dev.berth.config.ServerConfig;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /// What clients speak with the server: paths, what is said there, and how failures are said.
@@ -43,14 +42,6 @@ public interface Protocol {
 
     default Claim claim() {
         return Claim.ALL;
-    }
-
-    /// Paths that clients know from other servers, and what to say to those who ask this one. Asked
-    /// where it is on.
-    ///
-    /// @param hasMany whether the server has many models
-    default Map<String, String> elsewhere(boolean hasMany) {
-        return Map.of();
     }
 
     /// How failures are said at a path, with a route or without; nothing where the path belongs to

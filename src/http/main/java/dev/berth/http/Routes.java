@@ -12,7 +12,6 @@ import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import io.javalin.router.Endpoint;
 import jakarta.servlet.http.HttpServletResponse;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -128,19 +127,14 @@ public final class Routes {
         return routes.stream().map(Route::path).collect(Collectors.toUnmodifiableSet());
     }
 
-    /// The paths of a server with another number of models, and of other servers.
+    /// The paths of a server with another number of models, with what to say to those who ask.
     private Map<String, String> elsewhere() {
         boolean hasMany = models.hasMany();
-        var elsewhere = new HashMap<String, String>();
-        for (var protocol : on) {
-            if (protocol.claim() != Claim.NONE) {
-                protocol.routes().stream()
-                        .filter(route -> !route.isHere(hasMany))
-                        .forEach(route -> elsewhere.put(route.path(), hasMany ? HAS_MANY : START_MANY));
-            }
-            elsewhere.putAll(protocol.elsewhere(hasMany));
-        }
-        return elsewhere;
+        return on.stream()
+                .filter(protocol -> protocol.claim() != Claim.NONE)
+                .flatMap(protocol -> protocol.routes().stream())
+                .filter(route -> !route.isHere(hasMany))
+                .collect(Collectors.toMap(Route::path, _ -> hasMany ? HAS_MANY : START_MANY, (same, _) -> same));
     }
 
     /// Keeps callers who come again at once, whatever `Retry-After` says, from taking the cores that

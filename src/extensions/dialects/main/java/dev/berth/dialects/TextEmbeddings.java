@@ -61,7 +61,7 @@ final class TextEmbeddings {
     static final ErrorForm ERRORS =
             new ErrorForm(
                     MediaType.JSON.toString(),
-                    (type, text, _) -> JsonNodeFactory.instance
+                    (type, text) -> JsonNodeFactory.instance
                             .objectNode()
                             .put("error", text)
                             .put("error_type", word(type))) {

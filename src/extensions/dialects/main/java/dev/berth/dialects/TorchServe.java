@@ -11,7 +11,6 @@ import dev.berth.http.ServerParts;
 import io.javalin.http.Handler;
 import io.javalin.http.HandlerType;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -22,11 +21,8 @@ import java.util.stream.Stream;
 public final class TorchServe implements Protocol {
 
     private static final String PREDICTIONS = "/predictions/";
-    private static final String EXPLANATIONS = "/explanations/";
     private static final String NAME = "{name}";
     private static final String VERSION = "/{version}";
-
-    private static final String NO_EXPLANATIONS = "models explain nothing here; POST /predictions/{name} asks one";
 
     /// That of a model that nobody gave another.
     private static final String FIRST_VERSION = "1.0";
@@ -48,13 +44,8 @@ public final class TorchServe implements Protocol {
     }
 
     @Override
-    public Map<String, String> elsewhere(boolean hasMany) {
-        return Map.of(EXPLANATIONS + NAME, NO_EXPLANATIONS, EXPLANATIONS + NAME + VERSION, NO_EXPLANATIONS);
-    }
-
-    @Override
     public Optional<ErrorForm> errors(String path, ServerConfig config) {
-        return path.startsWith(PREDICTIONS) || path.startsWith(EXPLANATIONS) ? Optional.of(ERRORS) : Optional.empty();
+        return path.startsWith(PREDICTIONS) ? Optional.of(ERRORS) : Optional.empty();
     }
 
     private static Handler ask(ServerParts parts) {
@@ -71,11 +62,11 @@ public final class TorchServe implements Protocol {
     }
 
     /// The exception that TorchServe would name.
-    static String name(ErrorType type, String path) {
+    private static String name(ErrorType type) {
         return switch (type) {
             case BAD_INPUT, FORBIDDEN, NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, UPGRADE_REQUIRED, CALLER_GONE ->
                 "BadRequestException";
-            case NOT_FOUND -> path.startsWith(PREDICTIONS) ? "ModelNotFoundException" : "ResourceNotFoundException";
+            case NOT_FOUND -> "ModelNotFoundException";
             case METHOD_NOT_ALLOWED -> "MethodNotAllowedException";
             case PAYLOAD_TOO_LARGE -> "RequestEntityTooLargeException";
             case CONFLICT -> "ConflictStatusException";

@@ -61,9 +61,7 @@ class TorchServeTest {
         "POST, /predictions/letters, broken, 500, InternalServerException, inputFn",
         "POST, /predictions/other, a, 404, ModelNotFoundException, 'found \"other\", expected letters'",
         "POST, /predictions/letters/2.0, a, 404, ModelNotFoundException, 'version: found \"2.0\"'",
-        "GET, /predictions/letters, '', 405, MethodNotAllowedException, 'expected POST, PUT'",
-        "POST, /explanations/letters, a, 404, ResourceNotFoundException, 'POST /predictions/{name}'",
-        "POST, /explanations/letters/1.0, a, 404, ResourceNotFoundException, 'explain nothing'"
+        "GET, /predictions/letters, '', 405, MethodNotAllowedException, 'expected POST, PUT'"
     })
     void errorsAreThoseOfTorchServe(String method, String path, String body, int code, String type, String message)
             throws Exception {
@@ -89,7 +87,6 @@ class TorchServeTest {
     void wherePlatformsRunTheServerThePathsAreNotThere() throws Exception {
         try (var server = TestServer.with(new TextHandler()).start("SAGEMAKER_REGION=eu-west-1")) {
             assertStatus(send(server, "POST", "/predictions/model", "a"), 404);
-            assertStatus(send(server, "POST", "/explanations/model", "a"), 404);
         }
     }
 

@@ -29,7 +29,7 @@ public final class GrpcRoutes implements Protocol {
             Inference.getDescriptor().findServiceByName("GRPCInferenceService");
 
     /// A call's failure is in its trailers.
-    private static final ErrorForm TRAILERS = new ErrorForm(Grpc.TYPE.toString(), (_, _, _) -> "") {
+    private static final ErrorForm TRAILERS = new ErrorForm(Grpc.TYPE.toString(), (_, _) -> "") {
         @Override
         protected ServingException noSuchPath(Context ctx, ServingException notFound) {
             // NOT_FOUND would be a model.

@@ -16,7 +16,6 @@ import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.lang.management.ManagementFactory;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /// OpenAI's paths: those that ask the model, with the types that they take and give, and the list
@@ -33,13 +32,6 @@ public final class OpenAi implements Protocol {
                 asking(Embeddings.PATH, false),
                 Route.get(MODELS, parts -> ctx -> list(ctx, parts)),
                 Route.get(MODELS + "/{name}", parts -> ctx -> describe(ctx, parts)));
-    }
-
-    @Override
-    public Map<String, String> elsewhere(boolean hasMany) {
-        return hasMany
-                ? Map.of()
-                : Map.of("/v1/responses", "of OpenAI's API there are chat completions, completions and embeddings");
     }
 
     /// Some of its clients show nothing of an error that is not inside an `error`.
