@@ -22,7 +22,8 @@ public class ErrorForm {
     private static final int MAX_LENGTH = 2048;
 
     /// `{"message": …, "type": …, "code": …}`, the useful part first.
-    public static final ErrorForm PLAIN = named(ErrorForm::word);
+    public static final ErrorForm PLAIN =
+            new ErrorForm(CONTENT_TYPE, (type, text) -> new Plain(text, word(type), type.status()));
 
     /// The same inside an `error`, as OpenAI and Google have it, and where readers must tell it from an
     /// answer: in parts and in frames.
@@ -47,13 +48,6 @@ public class ErrorForm {
     public ErrorForm(String contentType, BiFunction<ErrorType, String, Object> body) {
         this.contentType = contentType;
         this.body = body;
-    }
-
-    /// [#PLAIN] with the words of another server.
-    ///
-    /// @param words for a type of errors
-    public static ErrorForm named(Function<ErrorType, String> words) {
-        return new ErrorForm(CONTENT_TYPE, (type, text) -> new Plain(text, words.apply(type), type.status()));
     }
 
     private static String word(ErrorType type) {
