@@ -94,24 +94,15 @@ public final class VertexAndKserve implements Protocol {
                 "{\"predictions\":[%s]}".formatted(answer.text().strip().replace('\n', ',')));
     }
 
-    /// An instance with the parameters of all. Those of its own win.
-    private static JsonNode with(JsonNode parameters, JsonNode instance) {
-        var own = instance.path("parameters");
-        // Those that are no object are the handler's to refuse.
-        if (parameters.isEmpty() || (!own.isObject() && !own.isNull() && !own.isMissingNode())) {
+    /// An instance with the parameters of all, unless it has its own.
+    private static JsonNode with(ObjectNode parameters, JsonNode instance) {
+        if (parameters.isEmpty() || instance.hasNonNull("parameters")) {
             return instance;
         }
-        if (instance instanceof ObjectNode object && (object.has("inputs") || own.isObject())) {
-            ObjectNode both = parameters.deepCopy();
-            if (own instanceof ObjectNode its) {
-                both.setAll(its);
-            }
-            // Not in place: messages may still show the instance.
-            return object.deepCopy().set("parameters", both);
-        }
-        return JsonNodeFactory.instance
-                .objectNode()
-                .<ObjectNode>set("inputs", instance)
-                .set("parameters", parameters);
+        // Not in place: messages may still show the instance.
+        ObjectNode whole = instance.has("inputs")
+                ? instance.deepCopy()
+                : JsonNodeFactory.instance.objectNode().set("inputs", instance);
+        return whole.set("parameters", parameters);
     }
 }
