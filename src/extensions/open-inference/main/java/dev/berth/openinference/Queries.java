@@ -42,9 +42,6 @@ record Queries(ServerParts parts, Deadline deadline) {
 
     private static final int MAX_BODY_BYTES = 64 << 10;
 
-    /// A model of this name has the path of the statistics of all.
-    private static final String STATS = "stats";
-
     /// A flag of clients for ensembles, which Berth does not have.
     private static final String DEPENDENTS = "unload_dependents";
 
@@ -191,12 +188,6 @@ record Queries(ServerParts parts, Deadline deadline) {
         try (var visit = parts.models().enter(model, deadline)) {
             return answer.apply(model, visit.signature(deadline));
         }
-    }
-
-    Object allStatistics(JsonNode asked) {
-        return parts.models().list().stream().anyMatch(model -> model.name().equals(STATS))
-                ? model(((ObjectNode) asked).put("name", STATS))
-                : statistics(asked);
     }
 
     Object statistics(JsonNode asked) {

@@ -19,7 +19,7 @@ public final class TritonRoutes implements Protocol {
     @Override
     public List<Route> routes() {
         return List.of(
-                get(V2Routes.ROOT + "/models/stats", http(Queries::allStatistics)),
+                get(V2Routes.ROOT + "/models/stats", http(Queries::statistics)),
                 get(CONFIG, http(Queries::config)),
                 get(V2Routes.VERSION + "/config", http(Queries::config)).as(CONFIG),
                 get(STATISTICS, http(Queries::statistics)),

@@ -220,14 +220,4 @@ class TritonTest {
             assertThat(json(server.get("/v2")).path("extensions").toString()).isEqualTo("[\"binary_tensor_data\"]");
         }
     }
-
-    @Test
-    void aModelMayBeCalledAsThePathOfStatistics() throws Exception {
-        try (var server = TestServer.artifact(directory.resolve("one")).start("BERTH_MODEL_NAME=stats")) {
-            assertThat(json(server.get("/v2/models/stats")).at("/inputs/0/name").asText())
-                    .isEqualTo("values");
-            assertThat(json(server.get("/v2/models/stats/stats")).path("model_stats"))
-                    .hasSize(1);
-        }
-    }
 }
