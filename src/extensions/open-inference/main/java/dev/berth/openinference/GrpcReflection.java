@@ -24,9 +24,6 @@ record GrpcReflection(ServerParts parts) {
     /// gRPC's code.
     private static final int NOT_FOUND = 5;
 
-    /// The most bytes of a request, which names a host and a method. The answer repeats it.
-    private static final int LONGEST = 16 << 10;
-
     private static final MethodDescriptor METHOD = ReflectionProtocol.getDescriptor()
             .findServiceByName("ServerReflection")
             .findMethodByName("ServerReflectionInfo");
@@ -37,12 +34,7 @@ record GrpcReflection(ServerParts parts) {
 
     void answerAll(Context ctx) throws Exception {
         Grpc.takeEach(ctx, parts, body -> {
-            var message = body.readNBytes(LONGEST + 1);
-            if (message.length > LONGEST) {
-                throw ErrorType.BAD_INPUT.because(
-                        "message: found more than %d bytes, expected a ServerReflectionRequest".formatted(LONGEST));
-            }
-            var asked = MessageTree.read(METHOD.getInputType(), message);
+            var asked = MessageTree.read(METHOD.getInputType(), body.first());
             Grpc.send(ctx, Grpc.frame(METHOD.getOutputType(), answer(asked)));
         });
     }
