@@ -6,10 +6,8 @@ import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
 import dev.berth.content.JsonTensors;
 import dev.berth.hooks.BadInputException;
-import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
-import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -102,19 +100,7 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
             throw new BadInputException("%s: found %d bytes, expected %d for %s%s"
                     .formatted(place, raw.remaining(), (long) size * type.bytes(), datatype, Arrays.toString(shape)));
         }
-        if (type == ElementType.BOOL) {
-            requireBooleans(raw);
-        }
         return new InferTensor.Elements(name, Tensor.of(type, raw, shape), contentType);
-    }
-
-    private void requireBooleans(ByteBuffer raw) {
-        for (int i = raw.position(); i < raw.limit(); i++) {
-            if ((raw.get(i) & 0xfe) != 0) {
-                throw new BadInputException("%s: found the byte %d as element %d, expected 0 or 1 for BOOL"
-                        .formatted(place, raw.get(i) & 0xff, i - raw.position()));
-            }
-        }
     }
 
     /// Parts of the bytes.

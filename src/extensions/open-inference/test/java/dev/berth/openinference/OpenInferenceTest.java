@@ -358,7 +358,7 @@ class OpenInferenceTest {
                 "BYTES | ffffffff        | inputs[0]: found 4294967295 as the length of element 0",
                 "BYTES | 0200000061      | inputs[0]: found 2 as the length of element 0, expected at most the 1 bytes",
                 "FP32  | 0000            | inputs[0]: found 2 bytes, expected 4 for FP32[1]",
-                "BOOL  | 02              | inputs[0]: found the byte 2 as element 0, expected 0 or 1"
+                "BOOL  | 02              | found the byte 0x02, expected 0 or 1 for a bool"
             })
     void bytesThatAreWrongAreNamed(String datatype, String bytes, String message) throws Exception {
         var raw = HexFormat.of().parseHex(bytes);
