@@ -30,7 +30,8 @@ public class ErrorForm {
     public static final ErrorForm NESTED = new ErrorForm(
             MediaType.JSON.toString(), (type, text) -> Map.of("error", new Plain(text, word(type), type.status())));
 
-    /// `{"error": …}`, as the Open Inference Protocol and Hugging Face have it. KServe's client shows
+    /// `{"error": …}`, as the Open Inference Protocol, Hugging Face and Text Embeddings Inference have it. KServe's
+    /// client shows
     /// no error whose media type has a parameter.
     public static final ErrorForm TEXT = new ErrorForm(MediaType.JSON.toString(), (_, text) -> Map.of("error", text)) {
         @Override
@@ -64,10 +65,6 @@ public class ErrorForm {
         return shortened(message, text -> new Plain(text, status < 500 ? "bad_request" : "internal", status));
     }
 
-    protected int status(ErrorType type) {
-        return type.status();
-    }
-
     /// What a request for a path fails with that there is not.
     protected ServingException noSuchPath(Context ctx, ServingException notFound) {
         return notFound;
@@ -75,7 +72,7 @@ public class ErrorForm {
 
     /// Answers a request that has failed.
     protected void answer(Context ctx, ServingException e) {
-        ctx.status(status(e.type())).contentType(contentType);
+        ctx.status(e.type().status()).contentType(contentType);
         if (e.type().isRefusal()) {
             ctx.header("Retry-After", Integer.toString(e.type().retryAfter()));
         }
