@@ -36,7 +36,6 @@ record Queries(ServerParts parts, Deadline deadline) {
 
     private static final String PLATFORM = "berth";
 
-    /// The first one alone where there are none of Triton's. It has no routes of its own.
     private static final List<String> EXTENSIONS =
             List.of("binary_tensor_data", "model_configuration", "model_repository", "statistics");
 
@@ -83,8 +82,7 @@ record Queries(ServerParts parts, Deadline deadline) {
     }
 
     Object server(JsonNode asked) {
-        boolean isSageMaker = parts.config().platform().isSageMaker();
-        return new Server(PLATFORM, ServingMetrics.version(), isSageMaker ? EXTENSIONS.subList(0, 1) : EXTENSIONS);
+        return new Server(PLATFORM, ServingMetrics.version(), EXTENSIONS);
     }
 
     Object live(JsonNode asked) {

@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// The Open Inference Protocol over HTTP.
+/// The Open Inference Protocol over HTTP, with Triton's extensions.
 public final class V2Routes implements Protocol {
 
-    static final String ROOT = "/v2";
-    static final String MODEL = ROOT + "/models/{name}";
-    static final String VERSION = MODEL + "/versions/{version}";
+    private static final String ROOT = "/v2";
+    private static final String MODEL = ROOT + "/models/{name}";
+    private static final String REPOSITORY = ROOT + "/repository/models/{name}";
 
     @Override
     public List<Route> routes() {
@@ -26,8 +26,14 @@ public final class V2Routes implements Protocol {
                                 get(ROOT, http(Queries::server)),
                                 get(ROOT + "/health/live", http(Queries::live)).forHealth(),
                                 get(ROOT + "/health/ready", http(Queries::ready))
-                                        .forHealth()),
-                        Stream.of(MODEL, VERSION).flatMap(V2Routes::ofModel))
+                                        .forHealth(),
+                                // In front of a model of this name.
+                                get(ROOT + "/models/stats", http(Queries::statistics)),
+                                post(ROOT + "/repository/index", http(Queries::index)),
+                                post(REPOSITORY + "/load", http(Queries::load)).noPageOfOthers(),
+                                post(REPOSITORY + "/unload", http(Queries::unload))
+                                        .noPageOfOthers()),
+                        Stream.of(MODEL, MODEL + "/versions/{version}").flatMap(V2Routes::ofModel))
                 .toList();
     }
 
@@ -35,6 +41,8 @@ public final class V2Routes implements Protocol {
         return Stream.of(
                 get(path, http(Queries::model)).as(MODEL),
                 get(path + "/ready", http(Queries::modelReady)).as(MODEL + "/ready"),
+                get(path + "/config", http(Queries::config)).as(MODEL + "/config"),
+                get(path + "/stats", http(Queries::statistics)).as(MODEL + "/stats"),
                 post(path + "/infer", parts -> new OpenInference(parts)::infer).as(MODEL + "/infer"));
     }
 

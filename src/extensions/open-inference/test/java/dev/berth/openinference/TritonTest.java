@@ -207,17 +207,4 @@ class TritonTest {
     void callsThatAreWrongSayWhy(String method, String request, Code code, String message) {
         assertFails(() -> ofMany.call(method, request), code, message.replace('~', '"'));
     }
-
-    @Test
-    void insideSageMakerNoneIsThere() throws Exception {
-        try (var server = TestServer.ofModels().start()) {
-            for (var path : List.of("/v2/models/stats", "/v2/models/m/config", "/v2/models/m/stats")) {
-                assertError(server.get(path), 404, "");
-            }
-            for (var path : List.of("index", "models/m/load", "models/m/unload")) {
-                assertError(server.post("/v2/repository/" + path, ""), 404, "no such path");
-            }
-            assertThat(json(server.get("/v2")).path("extensions").toString()).isEqualTo("[\"binary_tensor_data\"]");
-        }
-    }
 }
