@@ -3,6 +3,7 @@ package dev.berth.http;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.error.Unsaid;
+import dev.berth.hooks.BadInputException;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
@@ -32,6 +33,8 @@ record Failures(Paths paths, Function<Context, ErrorForm> forms) {
 
     void map(RoutesConfig routes) {
         routes.exception(ServingException.class, (e, ctx) -> respond(ctx, e));
+        routes.exception(
+                BadInputException.class, (e, ctx) -> respond(ctx, ErrorType.BAD_INPUT.because(e.getMessage(), e)));
         routes.exception(HttpResponseException.class, (e, ctx) -> respond(ctx, routing(e, ctx)));
         routes.exception(Exception.class, (e, ctx) -> respond(ctx, ErrorType.INTERNAL.because(FAILED, e)));
     }
