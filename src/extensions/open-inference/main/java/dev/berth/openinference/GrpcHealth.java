@@ -5,7 +5,6 @@ import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.Descriptors.ServiceDescriptor;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.http.CallerText;
 import dev.berth.http.OpenRequests;
 import dev.berth.http.ServerParts;
 import io.javalin.http.Context;
@@ -24,8 +23,6 @@ record GrpcHealth(ServerParts parts) {
     static final MethodDescriptor CHECK = SERVICE.findMethodByName("Check");
     static final MethodDescriptor WATCH = SERVICE.findMethodByName("Watch");
 
-    private static final String UNKNOWN = "SERVICE_UNKNOWN";
-
     /// What stands for the server.
     private static final List<String> SERVER = List.of("", "inference.GRPCInferenceService");
 
@@ -33,12 +30,7 @@ record GrpcHealth(ServerParts parts) {
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(500);
 
     Object check(JsonNode asked) {
-        var service = asked.path("service").textValue();
-        var status = status(service);
-        if (status.equals(UNKNOWN)) {
-            throw ErrorType.NOT_FOUND.found("service", CallerText.quoted(service), "the name of a model, or nothing");
-        }
-        return Map.of("status", status);
+        return Map.of("status", status(asked.path("service").textValue()));
     }
 
     /// Sends the status, and each other one, until the client gives up or the server stops. Its
@@ -56,7 +48,7 @@ record GrpcHealth(ServerParts parts) {
         var sent = "";
         while (!gone.getAsBoolean()) {
             boolean isLast = parts.health().isStopping();
-            var status = status(service.get());
+            var status = statusIfKnown(service.get());
             if (!status.equals(sent)) {
                 Grpc.send(ctx, Grpc.frame(WATCH.getOutputType(), Map.of("status", status)));
                 sent = status;
@@ -69,17 +61,21 @@ record GrpcHealth(ServerParts parts) {
         }
     }
 
-    private String status(String service) {
+    private String statusIfKnown(String service) {
         try {
-            var problem = SERVER.contains(service)
-                    ? parts.health().problem()
-                    : parts.models().problem(parts.models().target(service, "")).or(parts.health()::problem);
-            return problem.isEmpty() ? "SERVING" : "NOT_SERVING";
+            return status(service);
         } catch (ServingException e) {
             if (e.type() == ErrorType.NOT_FOUND) {
-                return UNKNOWN;
+                return "SERVICE_UNKNOWN";
             }
             throw e;
         }
+    }
+
+    private String status(String service) {
+        var problem = SERVER.contains(service)
+                ? parts.health().problem()
+                : parts.models().problem(parts.models().target(service, "")).or(parts.health()::problem);
+        return problem.isEmpty() ? "SERVING" : "NOT_SERVING";
     }
 }

@@ -77,10 +77,7 @@ class GrpcServicesTest {
 
     @Test
     void anotherServiceIsNotFound() {
-        assertFails(
-                () -> check(client, "other"),
-                Code.NOT_FOUND,
-                "service: found \"other\", expected the name of a model, or nothing");
+        assertFails(() -> check(client, "other"), Code.NOT_FOUND, "model: found \"other\", expected model");
     }
 
     @Test
