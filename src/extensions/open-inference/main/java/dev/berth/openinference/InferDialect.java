@@ -85,7 +85,7 @@ final class InferDialect implements Dialect {
         if (whole.isPresent()) {
             requireReadable(whole.get());
             var _ = Fields.of(parameters, InferRequest.PARAMETERS, List.of());
-            var bytes = ((InferTensor.Body) inputs.getFirst()).bytes();
+            var bytes = inputs.getFirst().body().orElseThrow();
             return body(asked, whole.get(), whole.get().withoutParameters(), bytes.newInput());
         }
         records = InferRecords.rows(inputs.getFirst());
@@ -128,7 +128,7 @@ final class InferDialect implements Dialect {
         var type = input.contentType()
                 .flatMap(MediaType::parse)
                 .or(() -> isContent ? Optional.of(MediaType.JSON) : Optional.empty());
-        if (type.isPresent() && !(input instanceof InferTensor.Body)) {
+        if (type.isPresent() && input.body().isEmpty()) {
             throw new BadInputException("inputs[0]: found %d elements of %s, expected one, which is the body"
                     .formatted(input.tensor().size(), type.get()));
         }
@@ -194,18 +194,17 @@ final class InferDialect implements Dialect {
         var type = answer.contentType().withoutParameters();
         if (type.equals(MediaType.NPZ)) {
             return Npz.read(answer.body()).sequencedEntrySet().stream()
-                    .<InferTensor>map(
-                            array -> new InferTensor.Elements(array.getKey(), array.getValue(), Optional.empty()))
+                    .map(array -> InferTensor.of(array.getKey(), array.getValue(), Optional.empty()))
                     .toList();
         }
         if (type.equals(MediaType.NPY)) {
-            return List.of(new InferTensor.Elements(onlyName(), Npy.read(answer.body()), Optional.empty()));
+            return List.of(InferTensor.of(onlyName(), Npy.read(answer.body()), Optional.empty()));
         }
         if (type.equals(MediaType.JSON)) {
             return JsonColumns.of(
                     json(answer.body()), onlyName(), visit.signature().outputs(), records);
         }
-        return List.of(new InferTensor.Body(
+        return List.of(InferTensor.ofBody(
                 CONTENT,
                 new int[] {1},
                 UnsafeByteOperations.unsafeWrap(answer.body()),

@@ -56,7 +56,7 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
         if (datatype != Datatype.BYTES) {
             var numbers = JsonTensors.read(list, datatype.type, what);
             requireSize(numbers.size(), what);
-            return new InferTensor.Elements(name, numbers.reshape(shape), contentType);
+            return InferTensor.of(name, numbers.reshape(shape), contentType);
         }
         var elements = new ArrayList<ByteString>();
         add(list, elements, what);
@@ -66,8 +66,8 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
 
     private InferTensor ofBytes(List<ByteString> elements) {
         return size == 1 && (contentType.isPresent() || name.equals(InferDialect.CONTENT))
-                ? new InferTensor.Body(name, shape, elements.getFirst(), contentType)
-                : new InferTensor.Elements(name, InferTensor.texts(elements, shape), contentType);
+                ? InferTensor.ofBody(name, shape, elements.getFirst(), contentType)
+                : InferTensor.of(name, InferTensor.texts(elements, shape), contentType);
     }
 
     private static void add(JsonNode value, List<ByteString> elements, String what) {
@@ -100,7 +100,7 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
             throw new BadInputException("%s: found %d bytes, expected %d for %s%s"
                     .formatted(place, raw.remaining(), (long) size * type.bytes(), datatype, Arrays.toString(shape)));
         }
-        return new InferTensor.Elements(name, Tensor.of(type, raw, shape), contentType);
+        return InferTensor.of(name, Tensor.of(type, raw, shape), contentType);
     }
 
     /// Parts of the bytes.

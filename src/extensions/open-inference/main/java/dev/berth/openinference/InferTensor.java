@@ -14,34 +14,51 @@ import java.util.List;
 import java.util.Optional;
 
 /// A named tensor of a request or an answer.
-sealed interface InferTensor {
+///
+/// @param elements numbers or texts, where there is no `body`
+/// @param body the only element of a tensor of BYTES, which may be a body of any type
+/// @param contentType what the elements are, such as `image/png`: the parameter `content_type`
+record InferTensor(
+        String name, int[] shape, Optional<Tensor> elements, Optional<ByteString> body, Optional<String> contentType) {
 
     /// What an element of BYTES costs beside its bytes.
-    int ELEMENT = 40;
+    static final int ELEMENT = 40;
 
-    String name();
+    static InferTensor of(String name, Tensor elements, Optional<String> contentType) {
+        return new InferTensor(name, elements.shape(), Optional.of(elements), Optional.empty(), contentType);
+    }
 
-    Datatype datatype();
+    static InferTensor ofBody(String name, int[] shape, ByteString body, Optional<String> contentType) {
+        return new InferTensor(name, shape, Optional.empty(), Optional.of(body), contentType);
+    }
 
-    int[] shape();
-
-    /// What the elements are, such as `image/png`: the parameter `content_type`.
-    Optional<String> contentType();
+    Datatype datatype() {
+        return Datatype.of(elements.map(Tensor::type));
+    }
 
     /// The elements, as hooks and JSON have them.
-    Tensor tensor();
+    Tensor tensor() {
+        return elements.orElseGet(() -> texts(body.stream().toList(), shape));
+    }
 
     /// The elements as the protocol has them outside of JSON and of typed contents: little-endian,
     /// and each of BYTES behind its length in 4 bytes.
-    ByteBuffer raw();
+    ByteBuffer raw() {
+        return elements.map(tensor -> tensor.type() == ElementType.STRING
+                        ? behindLengths(tensor.texts().stream()
+                                .map(ByteString::copyFromUtf8)
+                                .toList())
+                        : tensor.data())
+                .orElseGet(() -> behindLengths(body.stream().toList()));
+    }
 
     /// All but the parameters and the elements, as JSON and protobuf have it.
-    default ObjectNode described() {
+    ObjectNode described() {
         var described = JsonNodeFactory.instance
                 .objectNode()
-                .put("name", name())
+                .put("name", name)
                 .put("datatype", datatype().name());
-        Arrays.stream(shape()).forEach(described.putArray("shape")::add);
+        Arrays.stream(shape).forEach(described.putArray("shape")::add);
         return described;
     }
 
@@ -54,48 +71,6 @@ sealed interface InferTensor {
                         : Base64.getEncoder().encodeToString(element.toByteArray()))
                 .toArray(String[]::new);
         return Tensor.of(texts, shape);
-    }
-
-    /// Numbers or texts.
-    record Elements(String name, Tensor tensor, Optional<String> contentType) implements InferTensor {
-
-        @Override
-        public Datatype datatype() {
-            return Datatype.of(Optional.of(tensor.type()));
-        }
-
-        @Override
-        public int[] shape() {
-            return tensor.shape();
-        }
-
-        @Override
-        public ByteBuffer raw() {
-            return tensor.type() == ElementType.STRING
-                    ? behindLengths(tensor.texts().stream()
-                            .map(ByteString::copyFromUtf8)
-                            .toList())
-                    : tensor.data();
-        }
-    }
-
-    /// The only element of a tensor of BYTES, which may be a body of any type.
-    record Body(String name, int[] shape, ByteString bytes, Optional<String> contentType) implements InferTensor {
-
-        @Override
-        public Datatype datatype() {
-            return Datatype.BYTES;
-        }
-
-        @Override
-        public Tensor tensor() {
-            return texts(List.of(bytes), shape);
-        }
-
-        @Override
-        public ByteBuffer raw() {
-            return behindLengths(List.of(bytes));
-        }
     }
 
     private static ByteBuffer behindLengths(List<ByteString> elements) {

@@ -104,10 +104,10 @@ final class JsonColumns {
     private static InferTensor column(String name, Level level) {
         var deepest = deepened(level);
         return type(deepest.values)
-                .<InferTensor>map(type -> {
+                .map(type -> {
                     var list = JsonNodeFactory.instance.arrayNode().addAll(deepest.values);
                     var elements = JsonTensors.read(list, type, name).reshape(deepest.shape);
-                    return new InferTensor.Elements(name, elements, Optional.empty());
+                    return InferTensor.of(name, elements, Optional.empty());
                 })
                 .orElseGet(() -> texts(name, level));
     }
@@ -134,6 +134,6 @@ final class JsonColumns {
                 .map(Json::write)
                 .peek(text -> RequestMemory.charge(InferTensor.ELEMENT + 3L * text.length()))
                 .toArray(String[]::new);
-        return new InferTensor.Elements(name, Tensor.of(texts, level.shape), JSON);
+        return InferTensor.of(name, Tensor.of(texts, level.shape), JSON);
     }
 }

@@ -114,8 +114,8 @@ final class ProtobufMessages implements Messages {
     }
 
     private static JsonNode list(InferTensor output) {
-        if (output instanceof InferTensor.Body body) {
-            return NODES.arrayNode().addPOJO(body.bytes());
+        if (output.body().isPresent()) {
+            return NODES.arrayNode().addPOJO(output.body().get());
         }
         var tensor = output.tensor();
         RequestMemory.charge(64L * tensor.size());
