@@ -1,8 +1,8 @@
 package dev.berth.openinference;
 
-import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.DiscardUnknownFieldsParser;
 import com.google.protobuf.InvalidProtocolBufferException;
-import com.google.protobuf.WireFormat;
+import com.google.protobuf.Parser;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationResponse;
@@ -12,7 +12,7 @@ import dev.berth.http.Invocations;
 import dev.berth.http.RequestLog;
 import dev.berth.http.ServerParts;
 import dev.berth.http.body.RequestBody;
-import dev.berth.openinference.Inference.ModelInferRequest;
+import dev.berth.openinference.Inference.ModelReadyRequest;
 import dev.berth.openinference.Inference.ModelStreamInferResponse;
 import io.javalin.http.Context;
 import java.io.IOException;
@@ -26,8 +26,8 @@ record OpenInference(ServerParts parts) {
 
     private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
 
-    private static final int MODEL_NAME = ModelInferRequest.MODEL_NAME_FIELD_NUMBER;
-    private static final int MODEL_VERSION = ModelInferRequest.MODEL_VERSION_FIELD_NUMBER;
+    /// Reads of a request for inference the two fields that both have under one number.
+    private static final Parser<ModelReadyRequest> NAMES = DiscardUnknownFieldsParser.wrap(ModelReadyRequest.parser());
 
     void infer(Context ctx) throws Exception {
         var headerLength = headerLength(ctx);
@@ -94,21 +94,14 @@ record OpenInference(ServerParts parts) {
     /// The model's names stand at the beginning of a message that may be long, as all of protobuf's
     /// libraries write them.
     private String target(RequestBody body) throws IOException {
-        var in = CodedInputStream.newInstance(body.first());
-        var names = new String[] {"", "", ""};
+        ModelReadyRequest names;
         try {
-            int field = WireFormat.getTagFieldNumber(in.readTag());
-            while (field == MODEL_NAME || field == MODEL_VERSION) {
-                names[field] = in.readStringRequireUtf8();
-                field = WireFormat.getTagFieldNumber(in.readTag());
-            }
-            if (field > 0 || body.isWhole()) {
-                return parts.models().target(names[MODEL_NAME], names[MODEL_VERSION]);
-            }
-        } catch (InvalidProtocolBufferException _) {
-            // What has been read ends in a name.
+            names = NAMES.parseFrom(body.first());
+        } catch (InvalidProtocolBufferException e) {
+            // What has been read ends in a field.
+            names = (ModelReadyRequest) e.getUnfinishedMessage();
         }
-        throw ErrorType.BAD_INPUT.because("message: found no model_name, expected a request that begins with it");
+        return parts.models().target(names.getName(), names.getVersion());
     }
 
     private static OptionalInt headerLength(Context ctx) {

@@ -212,7 +212,7 @@ class GrpcTest {
     @ParameterizedTest
     @CsvSource({
         "ModelInfer, 2a09, 0, message: not a ModelInferRequest: ",
-        "ModelInfer, 0a09, 0, message: found no model_name",
+        "ModelInfer, 0a09, 0, message: not a ModelInferRequest: ",
         "ModelInfer, 3aa09c01, 20000, 'raw_input_contents: found 1, expected 0'",
         "ModelReady, 0a01ff, 0, message: not a ModelReadyRequest: ",
         "ModelStatistics, 0a09, 0, message: not a ModelStatisticsRequest: ",
