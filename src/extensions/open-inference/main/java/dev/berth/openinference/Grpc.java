@@ -123,19 +123,20 @@ final class Grpc {
     }
 
     /// Reads the message of a call whose request is short, with the time that the call has.
-    static void read(Context ctx, Invocations invocations, Descriptor type, BiConsumer<JsonNode, Deadline> reader)
+    static void read(Context ctx, ServerParts parts, MethodDescriptor method, BiConsumer<JsonNode, Deadline> reader)
             throws Exception {
-        take(ctx, invocations, body -> reader.accept(MessageTree.read(type, body.first()), body.deadline()));
+        take(
+                ctx,
+                parts.invocations(),
+                body -> reader.accept(MessageTree.read(method.getInputType(), body.first()), body.deadline()));
     }
 
     /// Answers a call whose request is short: JSON by JSON.
-    static Handler query(
-            Invocations invocations, MethodDescriptor method, BiFunction<JsonNode, Deadline, Object> answer) {
-        return ctx -> read(
-                ctx,
-                invocations,
-                method.getInputType(),
-                (asked, deadline) -> answer(ctx, frame(method.getOutputType(), answer.apply(asked, deadline))));
+    static Handler query(ServerParts parts, MethodDescriptor method, BiFunction<Queries, JsonNode, Object> answer) {
+        return ctx -> read(ctx, parts, method, (asked, deadline) -> {
+            var answered = answer.apply(new Queries(parts, deadline), asked);
+            answer(ctx, frame(method.getOutputType(), answered));
+        });
     }
 
     /// Has a call with one request answered.

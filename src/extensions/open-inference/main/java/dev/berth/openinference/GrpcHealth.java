@@ -39,8 +39,8 @@ record GrpcHealth(ServerParts parts) {
         var service = new AtomicReference<String>();
         Grpc.read(
                 ctx,
-                parts.invocations(),
-                WATCH.getInputType(),
+                parts,
+                WATCH,
                 (asked, _) -> service.set(asked.path("service").textValue()));
         ServletContextRequest.getServletContextRequest(ctx.req()).addIdleTimeoutListener(_ -> false);
         var gone = OpenRequests.hasGone(ctx);

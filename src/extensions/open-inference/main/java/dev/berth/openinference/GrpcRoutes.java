@@ -12,7 +12,6 @@ import dev.berth.http.Listener;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.http.ServerParts;
-import dev.berth.serving.hooks.Deadline;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.util.List;
@@ -57,7 +56,7 @@ public final class GrpcRoutes implements Protocol {
                 query("RepositoryIndex", (queries, asked) -> Map.of("models", queries.index(asked))),
                 query("RepositoryModelLoad", Queries::load).noPageOfOthers(),
                 query("RepositoryModelUnload", Queries::unload).noPageOfOthers(),
-                query(GrpcHealth.CHECK, parts -> (asked, _) -> new GrpcHealth(parts).check(asked))
+                query(GrpcHealth.CHECK, (queries, asked) -> new GrpcHealth(queries.parts()).check(asked))
                         .forHealth(),
                 at(GrpcHealth.WATCH, parts -> new GrpcHealth(parts)::watch),
                 Route.post(GrpcReflection.PATH, parts -> new GrpcReflection(parts)::answerAll),
@@ -65,14 +64,11 @@ public final class GrpcRoutes implements Protocol {
     }
 
     private static Route query(String name, BiFunction<Queries, JsonNode, Object> answer) {
-        return query(
-                SERVICE.findMethodByName(name),
-                parts -> (asked, deadline) -> answer.apply(new Queries(parts, deadline), asked));
+        return query(SERVICE.findMethodByName(name), answer);
     }
 
-    private static Route query(
-            MethodDescriptor method, Function<ServerParts, BiFunction<JsonNode, Deadline, Object>> answer) {
-        return at(method, parts -> Grpc.query(parts.invocations(), method, answer.apply(parts)));
+    private static Route query(MethodDescriptor method, BiFunction<Queries, JsonNode, Object> answer) {
+        return at(method, parts -> Grpc.query(parts, method, answer));
     }
 
     private static Route call(String name, Function<ServerParts, Handler> handler) {
