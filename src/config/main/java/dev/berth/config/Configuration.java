@@ -27,7 +27,7 @@ public record Configuration(ServerConfig config, List<String> warnings) {
 
     /// Every setting there is. Extensions that share one have it each.
     public static final List<Setting<?>> SETTINGS = List.copyOf(GROUPS.stream()
-            .flatMap(group -> group.settings().all().stream())
+            .flatMap(group -> Settings.of(group.getClass()).all().stream())
             .collect(Collectors.<Setting<?>, String, Setting<?>, SequencedMap<String, Setting<?>>>toMap(
                     Setting::name, Function.identity(), (first, _) -> first, LinkedHashMap::new))
             .values());

@@ -17,7 +17,7 @@ import java.util.Optional;
 /// How the server takes requests.
 public final class HttpConfig implements SettingGroup {
 
-    private static final Settings SETTINGS = new Settings(HttpConfig.class);
+    private static final Settings SETTINGS = Settings.of(HttpConfig.class);
 
     /// Those of a server that listens on all addresses.
     private static final List<String> EVERYWHERE = List.of("0.0.0.0", "::", "[::]");
@@ -68,11 +68,6 @@ public final class HttpConfig implements SettingGroup {
 
     /// How long requests may then go on.
     public static final Setting<Duration> DRAIN = SETTINGS.of("drain-seconds", seconds(0));
-
-    @Override
-    public Settings settings() {
-        return SETTINGS;
-    }
 
     @Override
     public void check(ServerConfig config, Findings findings) {

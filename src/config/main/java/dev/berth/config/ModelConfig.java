@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 /// Which model is served, or which models, and on what.
 public final class ModelConfig implements SettingGroup {
 
-    private static final Settings SETTINGS = new Settings(ModelConfig.class);
+    private static final Settings SETTINGS = Settings.of(ModelConfig.class);
 
     private static final Pattern CORES = Pattern.compile("(\\d{1,4})(?:-(\\d{1,4}))?");
 
@@ -100,11 +100,6 @@ public final class ModelConfig implements SettingGroup {
             ServingConfig.MAX_BATCH_SIZE,
             ServingConfig.MAX_BATCH_TOKENS,
             MonitoringConfig.LOG_LEVEL);
-
-    @Override
-    public Settings settings() {
-        return SETTINGS;
-    }
 
     /// Whether models come and go while the server runs. Else there is one, which is loaded at start.
     public static boolean areMany(ServerConfig config) {

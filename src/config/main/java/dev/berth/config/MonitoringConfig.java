@@ -6,7 +6,7 @@ import java.util.Optional;
 /// How the server is watched: its log, and the metrics that Prometheus asks for.
 public final class MonitoringConfig implements SettingGroup {
 
-    private static final Settings SETTINGS = new Settings(MonitoringConfig.class);
+    private static final Settings SETTINGS = Settings.of(MonitoringConfig.class);
 
     /// The least serious events that are logged.
     public enum Level {
@@ -54,11 +54,6 @@ public final class MonitoringConfig implements SettingGroup {
                     "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}"));
 
     public static final Setting<Aliases> METRICS_ALIASES = SETTINGS.of("metrics-aliases", Syntax.oneOf(Aliases.class));
-
-    @Override
-    public Settings settings() {
-        return SETTINGS;
-    }
 
     @Override
     public void check(ServerConfig config, Findings findings) {

@@ -11,7 +11,7 @@ import java.util.function.Function;
 /// told.
 public final class ServingConfig implements SettingGroup {
 
-    private static final Settings SETTINGS = new Settings(ServingConfig.class);
+    private static final Settings SETTINGS = Settings.of(ServingConfig.class);
 
     private static final Syntax<Duration> MILLISECONDS = Syntax.duration("ms", Duration.ofMillis(1), 0);
 
@@ -97,10 +97,5 @@ public final class ServingConfig implements SettingGroup {
 
     private static <T> Function<Platform, T> inJob(T value, T elsewhere) {
         return platform -> BATCH.on(platform).orElseThrow() ? value : elsewhere;
-    }
-
-    @Override
-    public Settings settings() {
-        return SETTINGS;
     }
 }

@@ -14,11 +14,22 @@ import java.util.function.Function;
 /// `docs/configuration.md`.
 public final class Settings {
 
+    private static final ClassValue<Settings> OF_GROUPS = new ClassValue<>() {
+        @Override
+        protected Settings computeValue(Class<?> group) {
+            return new Settings(group);
+        }
+    };
+
     private final Properties texts = new Properties();
     private final List<Setting<?>> all = new ArrayList<>();
 
-    /// @param group beside which `settings.properties` is
-    public Settings(Class<?> group) {
+    /// Those of a group, beside which `settings.properties` is.
+    public static Settings of(Class<? extends SettingGroup> group) {
+        return OF_GROUPS.get(group);
+    }
+
+    private Settings(Class<?> group) {
         try (var in = group.getResourceAsStream("settings.properties")) {
             texts.load(new InputStreamReader(in, StandardCharsets.UTF_8));
         } catch (IOException e) {

@@ -15,7 +15,7 @@ import java.nio.file.Path;
 /// Whether boto3 finds its paths, and what `AsyncInferenceConfig` says of an asynchronous endpoint.
 public final class DeskConfig implements SettingGroup {
 
-    private static final Settings SETTINGS = new Settings(DeskConfig.class);
+    private static final Settings SETTINGS = Settings.of(DeskConfig.class);
 
     private static final Syntax<String> PLACE =
             new Syntax<>("<place>", "a directory or s3://bucket/prefix", DeskConfig::place);
@@ -39,11 +39,6 @@ public final class DeskConfig implements SettingGroup {
     static final Setting<URI> S3 = SETTINGS.of("s3-endpoint", Syntax.httpAddress("http://localhost:9000"));
 
     static final Setting<Boolean> RUNTIME_API = SETTINGS.atDesk("runtime-api");
-
-    @Override
-    public Settings settings() {
-        return SETTINGS;
-    }
 
     @Override
     public void check(ServerConfig config, Findings findings) {

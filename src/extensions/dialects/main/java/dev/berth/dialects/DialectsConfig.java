@@ -11,7 +11,7 @@ import dev.berth.config.Settings;
 /// Which paths of other servers there are.
 public final class DialectsConfig implements SettingGroup {
 
-    private static final Settings SETTINGS = new Settings(DialectsConfig.class);
+    private static final Settings SETTINGS = Settings.of(DialectsConfig.class);
 
     /// Those of TorchServe, by the setting of boto3's.
     static final Setting<Boolean> TORCH_SERVE = SETTINGS.atDesk("runtime-api");
@@ -21,11 +21,6 @@ public final class DialectsConfig implements SettingGroup {
 
     /// Those of clients for ready tasks.
     static final Setting<Boolean> TASK_CLIENTS = SETTINGS.atDesk("client-paths");
-
-    @Override
-    public Settings settings() {
-        return SETTINGS;
-    }
 
     @Override
     public void check(ServerConfig config, Findings findings) {

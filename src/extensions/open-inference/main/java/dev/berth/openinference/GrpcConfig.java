@@ -12,15 +12,10 @@ import java.util.Optional;
 /// Where gRPC listens. It can be read where there is no library for gRPC, as in Spark's executors.
 public final class GrpcConfig implements SettingGroup {
 
-    private static final Settings SETTINGS = new Settings(GrpcConfig.class);
+    private static final Settings SETTINGS = Settings.of(GrpcConfig.class);
 
     /// 0 takes any free port. Unset: no gRPC.
     static final Setting<Integer> PORT = SETTINGS.of("grpc-port", Syntax.wholeNumber(0, 65535));
-
-    @Override
-    public Settings settings() {
-        return SETTINGS;
-    }
 
     @Override
     public void check(ServerConfig config, Findings findings) {

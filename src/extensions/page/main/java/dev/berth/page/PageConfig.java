@@ -7,12 +7,7 @@ import dev.berth.config.Settings;
 /// Whether there is a page.
 public final class PageConfig implements SettingGroup {
 
-    private static final Settings SETTINGS = new Settings(PageConfig.class);
+    private static final Settings SETTINGS = Settings.of(PageConfig.class);
 
     static final Setting<Boolean> PAGE = SETTINGS.atDesk("page");
-
-    @Override
-    public Settings settings() {
-        return SETTINGS;
-    }
 }

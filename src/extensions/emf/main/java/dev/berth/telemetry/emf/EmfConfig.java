@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 /// Whether and how often metrics are printed.
 public final class EmfConfig implements SettingGroup {
 
-    private static final Settings SETTINGS = new Settings(EmfConfig.class);
+    private static final Settings SETTINGS = Settings.of(EmfConfig.class);
 
     /// Where metrics go besides the path of the metrics.
     enum Format {
@@ -45,11 +45,6 @@ public final class EmfConfig implements SettingGroup {
                             EmfConfig::pairs)
                     .shown(pairs ->
                             pairs.entrySet().stream().map(Map.Entry::toString).collect(Collectors.joining(","))));
-
-    @Override
-    public Settings settings() {
-        return SETTINGS;
-    }
 
     @Override
     public void check(ServerConfig config, Findings findings) {

@@ -17,14 +17,9 @@ import java.util.stream.Collectors;
 /// `OTEL_…`.
 public final class OtlpConfig implements SettingGroup {
 
-    private static final Settings SETTINGS = new Settings(OtlpConfig.class);
+    private static final Settings SETTINGS = Settings.of(OtlpConfig.class);
 
     static final Setting<URI> ENDPOINT = SETTINGS.of("otlp-endpoint", Syntax.httpAddress("http://collector:4318"));
-
-    @Override
-    public Settings settings() {
-        return SETTINGS;
-    }
 
     @Override
     public void check(ServerConfig config, Findings findings) {
