@@ -1,7 +1,6 @@
 package dev.berth.command;
 
 import dev.berth.artifact.ArtifactFile;
-import dev.berth.artifact.ArtifactTree;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelJson;
@@ -14,7 +13,6 @@ import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.json.JsonText;
 import java.io.File;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,16 +36,12 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
     private static final List<String> SLOW_TOKENIZERS =
             List.of("vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model");
 
-    /// Where jars are used.
-    private static final List<Path> JARS = List.of(Path.of("code"), Path.of("code", "lib"));
-
     private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
 
     /// @param program the file of `code/` that has the hooks, where somebody has named one
     /// @throws ModelArtifactException with everything that is wrong with the artifact
     /// @throws Exception anything that the constructor of its own handler throws
     static ArtifactHooks open(Path directory, Optional<String> program) throws Exception {
-        warnOfOversights(directory);
         var json = ModelJson.ifAny(directory);
         json.warnings().forEach(warning -> log.warn("{}: {}", directory, warning));
         var code = HookCode.find(directory, program, json.find("handler"));
@@ -74,30 +68,6 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
                         directory,
                         file));
         return ofTensors(TensorArtifact.open(directory, Engine.FORMS));
-    }
-
-    /// Tells what is certainly not meant, and what the server goes on without. Deeper files are somebody's
-    /// data, and `target` is what a build leaves behind.
-    private static void warnOfOversights(Path directory) {
-        try {
-            ArtifactTree.files(directory, file -> file.getNameCount() <= 4 && !file.endsWith("target"))
-                    .forEach((file, attributes) -> {
-                        if (attributes.isSymbolicLink()) {
-                            log.warn(
-                                    "{}: {}: found a link to nothing; tar -h packs what links lead to",
-                                    directory,
-                                    file);
-                        } else if (file.toString().endsWith(".jar")
-                                && JARS.stream().noneMatch(place -> place.equals(file.getParent()))) {
-                            log.warn(
-                                    "{}: {}: found a jar that is not used here; put libraries into code/lib, and hooks into code",
-                                    directory,
-                                    file);
-                        }
-                    });
-        } catch (ModelArtifactException | UncheckedIOException _) {
-            // What can't be read is told by whoever needs it.
-        }
     }
 
     /// Hooks that are no part of Berth.
