@@ -143,7 +143,7 @@ class OpenApiTest {
                 .isEqualTo("Warsaw");
         assertThat(ask.path("responses").properties())
                 .extracting(Map.Entry::getKey)
-                .containsExactlyInAnyOrder("200", "400", "406", "413", "415", "500", "503", "504", "507");
+                .containsExactlyInAnyOrder("200", "default");
         assertThat(ask.path("parameters").findValuesAsText("name")).doesNotContain("X-Amzn-SageMaker-Session-Id");
         try (var server =
                 TestServer.with(new RememberingHandler(Duration.ofMinutes(5))).start()) {
@@ -199,7 +199,7 @@ class OpenApiTest {
                             .asText())
                     .isEqualTo("input");
             assertThat(embeddings
-                            .at("/responses/400/content/application~1json/schema/$ref")
+                            .at("/responses/default/content/application~1json/schema/$ref")
                             .asText())
                     .endsWith("/NestedError");
         }
@@ -248,7 +248,7 @@ class OpenApiTest {
                 .path(path)
                 .path(method.toLowerCase(Locale.ROOT))
                 .path("responses")
-                .path(String.valueOf(status));
+                .path(status == 200 ? "200" : "default");
         assertThat(declared.path("description").asText()).isNotEmpty();
         if (answer.headers().firstValue("Content-Type").orElse("").startsWith("application/json")) {
             ObjectNode schema = declared.at("/content/application~1json/schema").deepCopy();

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.command.SampleRequest;
-import dev.berth.error.ErrorType;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.serving.ModelFacts;
@@ -33,7 +32,6 @@ import org.slf4j.LoggerFactory;
 /// | `answers` | the same of answers, by their type; `null` is any |
 /// | `streams` | a type of answers where a model that is loaded streams |
 /// | `asks` | what `asks.json` has, and the types of the models that are loaded, with their samples |
-/// | `fails` | the [ErrorType]s of failures, or a name that `asks.json` has for some |
 /// | `errors` | the schema of failures, if it is not `Error` |
 ///
 /// @param said what `openapi.json` has for the route
@@ -48,7 +46,7 @@ record DocumentedRoute(JsonNode said, JsonNode asking, MediaType accept, Catalog
     private static final Pattern PARAMETER = Pattern.compile("\\{([a-z]+)}");
     private static final int LARGEST_EXAMPLE = 64 << 10;
 
-    private static final List<String> WORDS = List.of("takes", "answers", "streams", "asks", "fails", "errors");
+    private static final List<String> WORDS = List.of("takes", "answers", "streams", "asks", "errors");
 
     DocumentedRoute(ObjectNode said, JsonNode asking, MediaType accept, Catalog catalog) {
         this(said, asking, accept, catalog, said.deepCopy().remove(WORDS));
@@ -68,13 +66,12 @@ record DocumentedRoute(JsonNode said, JsonNode asking, MediaType accept, Catalog
         if (said.path("asks").asBoolean()) {
             asks();
         }
-        fails(said.path("fails"));
+        var errors = "#/components/schemas/" + said.path("errors").asText("Error");
+        answers("default", "It failed", JSON, Schemas.any().put("$ref", errors));
         PARAMETER.matcher(path).results().forEach(found -> {
             var parameter = node.withArrayProperty("parameters").addObject();
             parameter.put("name", found.group(1)).put("in", "path").put("required", true);
             parameter.putObject("schema").put("type", "string");
-            fails(ErrorType.BAD_INPUT);
-            fails(ErrorType.NOT_FOUND);
         });
         return node.put("operationId", method + operation(path));
     }
@@ -93,42 +90,16 @@ record DocumentedRoute(JsonNode said, JsonNode asking, MediaType accept, Catalog
     }
 
     private void answers(String type, JsonNode schema) {
-        response("200", "OK").withObjectProperty("content").putObject(type).set("schema", schema);
+        answers("200", "OK", type, schema);
     }
 
-    private ObjectNode response(String status, String description) {
-        return node.withObjectProperty("responses").withObjectProperty(status).put("description", description);
-    }
-
-    /// @param names of failures, and of those that `asks.json` has together
-    private void fails(JsonNode names) {
-        for (var name : names) {
-            var together = asking.path("fails").path(name.asText());
-            if (together.isArray()) {
-                fails(together);
-            } else {
-                fails(ErrorType.valueOf(name.asText()));
-            }
-        }
-    }
-
-    /// Of two failures with the same status, the description has both.
-    private void fails(ErrorType type) {
-        var status = String.valueOf(type.status());
-        var known = node.path("responses").path(status).path("description").asText();
-        var reason = type.meaning();
-        var response =
-                response(status, known.isEmpty() || known.equals(reason) ? reason : "%s; %s".formatted(known, reason));
-        if (type.isRefusal()) {
-            response.withObject("/headers/Retry-After")
-                    .put("description", "seconds")
-                    .putObject("schema")
-                    .put("type", "integer");
-        }
-        response.withObjectProperty("content")
-                .withObjectProperty(JSON)
-                .withObjectProperty("schema")
-                .put("$ref", "#/components/schemas/" + said.path("errors").asText("Error"));
+    private void answers(String status, String description, String type, JsonNode schema) {
+        node.withObjectProperty("responses")
+                .withObjectProperty(status)
+                .put("description", description)
+                .withObjectProperty("content")
+                .putObject(type)
+                .set("schema", schema);
     }
 
     /// Of a route that asks a model in the types that its hooks have.
@@ -142,7 +113,6 @@ record DocumentedRoute(JsonNode said, JsonNode asking, MediaType accept, Catalog
         }
         types(takes(), "ModelRequest", Catalog.Entry::takes, DocumentedRoute::request);
         types(ok.putObject("content"), "ModelAnswer", Catalog.Entry::gives, (entry, _) -> response(entry));
-        fails(asking.at("/fails/ASKING"));
     }
 
     private boolean any(Predicate<ModelFacts> has) {
