@@ -5,7 +5,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.SequencedMap;
 import java.util.function.Consumer;
 
@@ -37,11 +36,6 @@ public final class ServerConfig {
     @SuppressWarnings("unchecked") // Whatever reads it, a name has one syntax.
     public <T> Optional<T> find(Setting<T> setting) {
         return (Optional<T>) values.get(setting.name()).value();
-    }
-
-    /// A number that may stay open.
-    public OptionalInt number(Setting<Integer> setting) {
-        return find(setting).map(OptionalInt::of).orElseGet(OptionalInt::empty);
     }
 
     /// Whether anybody has chosen this, rightly or wrongly.

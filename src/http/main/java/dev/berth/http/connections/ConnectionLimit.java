@@ -2,14 +2,11 @@ package dev.berth.http.connections;
 
 import com.sun.management.UnixOperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
-import java.util.OptionalInt;
+import java.util.Optional;
 
 /// How many connections there may be at the same time: as many as the process has file descriptors
 /// and memory for.
-///
-/// @param most connections that serve requests
-/// @param because what it follows from, in words
-public record ConnectionLimit(int most, String because) {
+public final class ConnectionLimit {
 
     /// Beyond them, so many connections may ask `/ping`, and learn that there is no room for anything
     /// else.
@@ -29,26 +26,19 @@ public record ConnectionLimit(int most, String because) {
     /// connection wait.
     private static final int FEWEST = 8;
 
+    private ConnectionLimit() {}
+
     /// @param chosen lowers it
-    static ConnectionLimit ofThisJvm(OptionalInt chosen) {
+    static int ofThisJvm(Optional<Integer> chosen) {
         long heap = Runtime.getRuntime().maxMemory();
         return ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system
-                ? of(chosen, heap, system.getMaxFileDescriptorCount(), system.getOpenFileDescriptorCount())
-                : of(chosen, heap, Long.MAX_VALUE, 0);
+                ? of(chosen, heap, system.getMaxFileDescriptorCount() - system.getOpenFileDescriptorCount())
+                : of(chosen, heap, Long.MAX_VALUE);
     }
 
-    /// @param descriptors the limit of the process, as `ulimit -n` prints it
-    /// @param open those of them that are in use before the first connection
-    static ConnectionLimit of(OptionalInt chosen, long heap, long descriptors, long open) {
-        var limit = new ConnectionLimit(CAP, "there are never more")
-                .orLess(heap / HEAP_PER_CONNECTION, "the heap has %d MiB".formatted(heap >> 20))
-                .orLess(descriptors - open - OTHER_DESCRIPTORS - RESERVE, "ulimit -n is " + descriptors);
-        return chosen.isPresent() && chosen.getAsInt() < limit.most
-                ? new ConnectionLimit(chosen.getAsInt(), "max-connections is %d".formatted(chosen.getAsInt()))
-                : limit;
-    }
-
-    private ConnectionLimit orLess(long other, String because) {
-        return other < most ? new ConnectionLimit((int) Math.max(FEWEST, other), because) : this;
+    /// @param descriptors those that are free before the first connection
+    static int of(Optional<Integer> chosen, long heap, long descriptors) {
+        long room = Math.min(heap / HEAP_PER_CONNECTION, descriptors - OTHER_DESCRIPTORS - RESERVE);
+        return Math.min(chosen.orElse(CAP), Math.clamp(room, FEWEST, CAP));
     }
 }

@@ -14,7 +14,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -69,8 +68,8 @@ public final class Connections implements SelectorManager.AcceptListener {
     private static final String REFUSED = "refused";
     private static final String OF_ADDRESS = "address";
 
-    private final ConnectionLimit limit;
-    private final OptionalInt mostOfAddress;
+    private final int most;
+    private final Optional<Integer> mostOfAddress;
     private final ServingMetrics metrics;
     private final Function<String, byte[]> slowHead;
     private final Function<String, byte[]> overloaded;
@@ -104,13 +103,13 @@ public final class Connections implements SelectorManager.AcceptListener {
             ServingMetrics metrics,
             Function<String, byte[]> slowHead,
             Function<String, byte[]> overloaded) {
-        this.limit = ConnectionLimit.ofThisJvm(config.number(HttpConfig.MAX_CONNECTIONS));
-        this.mostOfAddress = config.number(HttpConfig.MAX_CONNECTIONS_PER_ADDRESS);
+        this.most = ConnectionLimit.ofThisJvm(config.find(HttpConfig.MAX_CONNECTIONS));
+        this.mostOfAddress = config.find(HttpConfig.MAX_CONNECTIONS_PER_ADDRESS);
         this.tls = HttpConfig.tls(config).map(PemContext::new);
         this.metrics = metrics;
         this.slowHead = slowHead;
         this.overloaded = overloaded;
-        log.debug("at most {} connections, because {}", limit.most(), limit.because());
+        log.debug("at most {} connections", most);
     }
 
     /// TLS around a protocol, where the server has it.
@@ -130,12 +129,12 @@ public final class Connections implements SelectorManager.AcceptListener {
                                 .map(Connections::address)
                                 .filter(address::equals)
                                 .count()
-                        >= mostOfAddress.getAsInt()) {
+                        >= mostOfAddress.get()) {
             refuse(
                     channel,
                     OF_ADDRESS,
                     "this address has %d connections, and max-connections-per-address allows no more"
-                            .formatted(mostOfAddress.getAsInt()));
+                            .formatted(mostOfAddress.get()));
             return;
         }
         boolean isReserved = !makeWay(false, 0);
@@ -208,8 +207,8 @@ public final class Connections implements SelectorManager.AcceptListener {
 
     /// Why there is no room.
     public String full() {
-        return "all %d connections are in use, which is the most because %s; try again later"
-                .formatted(limit.most(), limit.because());
+        return "all %d connections are in use, the most that max-connections, the heap and ulimit -n allow; try again later"
+                .formatted(most);
     }
 
     /// The system could not give a descriptor for a connection.
@@ -261,7 +260,7 @@ public final class Connections implements SelectorManager.AcceptListener {
         long end = System.nanoTime() + patienceNanos;
         while (beyond
                 ? reserved.size() >= ConnectionLimit.RESERVE
-                : places.size() - reserved.size() + streams >= limit.most()) {
+                : places.size() - reserved.size() + streams >= most) {
             var first = longestAwaited(beyond);
             if (first.isEmpty()) {
                 if (System.nanoTime() - end >= 0) {
