@@ -10,10 +10,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
-import org.slf4j.MDC;
 import org.slf4j.event.Level;
 
 /// How prints become lines. `ServeTest` has those of hooks, with their level and the ids of the request.
@@ -22,33 +20,6 @@ class PrintedLinesTest {
     private final ByteArrayOutputStream fallback = new ByteArrayOutputStream();
     private final Logger log = (Logger) LoggerFactory.getLogger("stdout");
     private final PrintStream out = PrintedLines.to(log, Level.INFO, new PrintStream(fallback));
-
-    @BeforeEach
-    void clearTheContext() {
-        MDC.clear();
-    }
-
-    @Test
-    void aLineThatIsNotEndedKeepsItsOwnIds() throws Exception {
-        try (var captured = new CapturedLog()) {
-            MDC.put("request_id", "one");
-            out.print("first");
-            MDC.put("request_id", "two");
-            out.println("second");
-            MDC.remove("request_id");
-            Thread.ofVirtual()
-                    .start(() -> {
-                        MDC.put("request_id", "three");
-                        out.print("third");
-                    })
-                    .join();
-            out.println("last");
-            assertThat(captured.events())
-                    .extracting(event -> event.getFormattedMessage() + " " + event.getMDCPropertyMap())
-                    .containsExactly(
-                            "first {request_id=one}", "second {request_id=two}", "third {request_id=three}", "last {}");
-        }
-    }
 
     // Others get in between more often.
     @SuppressWarnings("ThreadPriorityCheck")
