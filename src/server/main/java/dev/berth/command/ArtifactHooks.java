@@ -12,7 +12,6 @@ import dev.berth.handler.task.Tasks;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.json.JsonText;
-import java.io.File;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,7 +20,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -100,7 +98,8 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
                 header.origin().provenance().get("model"), artifact.directory().getFileName());
         var how = header.origin().torch().isPresent() ? "traced" : "in ONNX";
         var torch = header.origin().torch().map(" with torch "::concat).orElse("");
-        var files = artifact.servedFiles().stream().map(file -> file(artifact.directory(), file));
+        var files = artifact.servedFiles().stream()
+                .map(file -> artifact.directory().relativize(file).toString());
         var description = new LinkedHashMap<String, String>();
         description.put(
                 "model",
@@ -117,31 +116,8 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
         var handler = new TensorHandler(artifact);
         var description = new LinkedHashMap<String, String>();
         description.put("hooks", "the tensor handler");
-        description.put("inputs", inputs(artifact, handler));
-        description.put("files", file(artifact.directory(), artifact.file()));
+        description.put(
+                "files", artifact.directory().relativize(artifact.file()).toString());
         return new ArtifactHooks(handler, description);
-    }
-
-    private static String inputs(TensorArtifact artifact, TensorHandler handler) {
-        if (handler.inputNames().isEmpty()) {
-            return "one, of any name";
-        }
-        return artifact.inputs().isEmpty()
-                ? String.join(", ", handler.inputNames())
-                : artifact.inputs().stream()
-                        .map(input -> input.name() + " " + input.type())
-                        .collect(Collectors.joining(", "));
-    }
-
-    /// Its size is that of all its weights, also of those in files beside it.
-    private static String file(Path directory, Path file) {
-        var weights = Engine.ALL.stream()
-                .filter(engine -> engine.reads(file))
-                .flatMap(engine -> engine.names(file).weights().stream())
-                .map(name -> new File(file.toFile().getParentFile(), name));
-        long bytes = Stream.concat(Stream.of(file.toFile()), weights)
-                .mapToLong(File::length)
-                .sum();
-        return "%s %.1f MB".formatted(directory.relativize(file), bytes / 1e6);
     }
 }

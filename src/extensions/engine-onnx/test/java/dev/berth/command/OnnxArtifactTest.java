@@ -6,7 +6,6 @@ import dev.berth.engine.Engine;
 import dev.berth.testing.OnnxModel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,14 +18,6 @@ class OnnxArtifactTest {
         OnnxModel.linear()
                 .write(Files.createDirectory(directory.resolve("onnx")).resolve("model.onnx"));
         assertThat(Deployment.engines(directory)).extracting(Engine::name).containsExactly("onnx");
-    }
-
-    @Test
-    void aModelIsAsLargeAsItsFilesTogether(@TempDir Path directory) throws Exception {
-        OnnxModel.linear().weightsIn("weights.bin", "more", 3_000_000, 750_000).write(directory.resolve("model.onnx"));
-        Files.write(directory.resolve("weights.bin"), new byte[3_000_000]);
-        assertThat(ArtifactHooks.open(directory, Optional.empty()).description())
-                .containsEntry("files", "model.onnx 3.0 MB");
     }
 
     @Test

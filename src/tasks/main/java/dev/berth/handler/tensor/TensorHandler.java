@@ -147,11 +147,6 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         known.expectTypesOfSample();
     }
 
-    /// The names of the tensors of a record, in their order; empty: there is one, of any name.
-    public List<String> inputNames() {
-        return known.inputs().names();
-    }
-
     @Override
     public Graph modelFn(ModelContext context) throws Exception {
         var graph = models.on(context.accelerator());
