@@ -64,8 +64,7 @@ final class ServeCommand {
                 .description(
                         "Serves a model as a SageMaker container does: /ping and /invocations.",
                         "A flag wins over the environment.",
-                        "")
-                .footer(ServeOptions.withoutFlag());
+                        "");
         return spec;
     }
 
