@@ -116,7 +116,6 @@ final class ServeCommand {
         stop.closes(server, server.mostToClose().plus(LAST_STEPS));
         try {
             server.awaitReady();
-            Routes.announcements(config, address(config, server.port())).forEach(line -> log.info("{}", line));
         } catch (StartException e) {
             if (stop.withdraw()) {
                 if (e.saysWhy()) {
@@ -150,11 +149,6 @@ final class ServeCommand {
                                 configuration.config().get(HttpConfig.MAX_PAYLOAD),
                                 ProcessMemory.ofThisProcess().large().bytes())
                         >> 20);
-    }
-
-    private static String address(ServerConfig config, int port) {
-        var host = HttpConfig.inUrl(config.get(HttpConfig.HOST), "localhost");
-        return "%s://%s:%d".formatted(HttpConfig.tls(config).isPresent() ? "https" : "http", host, port);
     }
 
     private static Optional<String> notListening(ServerConfig config, Exception e) {
