@@ -14,7 +14,6 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.json.JsonText;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -29,10 +28,6 @@ import org.slf4j.LoggerFactory;
 /// @param handler made, and not loaded; whoever opens this closes it
 /// @param description what there is to say of the artifact, by name
 public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, String> description) {
-
-    /// Files of tokenizers that only Python reads.
-    private static final List<String> SLOW_TOKENIZERS =
-            List.of("vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model");
 
     private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
 
@@ -57,14 +52,6 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
         if (task.isPresent() || ArtifactFile.isThere(directory.resolve("tokenizer.json"))) {
             return ofTask(task.orElse(""), directory);
         }
-        SLOW_TOKENIZERS.stream()
-                .filter(file -> ArtifactFile.isThere(directory.resolve(file)))
-                .findFirst()
-                .ifPresent(file -> log.warn(
-                        "{}: found {} and no tokenizer.json, so the model takes tensors; save its fast "
-                                + "tokenizer there with AutoTokenizer.from_pretrained(…).save_pretrained(…)",
-                        directory,
-                        file));
         return ofTensors(TensorArtifact.open(directory, Engine.FORMS));
     }
 
