@@ -18,7 +18,6 @@ import dev.berth.testing.ModelHost;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -116,45 +115,6 @@ class ModelMemoryTest {
                 .satisfies(ModelMemoryTest::isShort);
         assertThat(store.list()).isEmpty();
         assertThat(models.all()).isEmpty();
-    }
-
-    /// A file that no engine reads tells nothing of what hooks make of it.
-    @Test
-    void whatAModelTookIsKnownWhenItIsLoadedAgain() throws Exception {
-        used(200);
-        var store = store(directory -> new Native(100 * MB));
-        Files.writeString(artifact.resolve("weights.bin"), "0");
-        // The first load of a process brings libraries, so nothing is learned from it.
-        for (var name : List.of("brings libraries", "is measured")) {
-            store.load(name, artifact);
-            store.unload(name);
-        }
-        used(400);
-        assertThatThrownBy(() -> store.load("again", artifact))
-                .hasMessageMatching(
-                        "model \"again\" needs about (9|10|11)\\d MB, found 48 MB free of 512 MB \\(cgroup\\), unload.+");
-        Files.writeString(artifact.resolve("weights.bin"), "00");
-        store.load("other files", artifact);
-    }
-
-    /// Takes native memory until it is closed.
-    private static final class Native extends TextHandler implements AutoCloseable {
-        private final Arena arena = Arena.ofShared();
-        private final long bytes;
-
-        private Native(long bytes) {
-            this.bytes = bytes;
-        }
-
-        @Override
-        public Object modelFn(ModelContext context) {
-            return arena.allocate(bytes);
-        }
-
-        @Override
-        public void close() {
-            arena.close();
-        }
     }
 
     /// As with a GPU, of which this machine has none: the weights are there and not in the host.

@@ -3,8 +3,8 @@ package dev.berth.http;
 import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.memory.NativeHeap;
 import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.Malloc;
 import dev.berth.testing.TestServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,9 +46,9 @@ class ModelsMemoryTest {
             for (int i = 0; i < LOADS; i++) {
                 assertStatus(server.load("m", TestServer.SAMPLE_ARTIFACT), 200);
                 assertThat(server.ask("m", QUESTION).body()).contains("Paris");
-                long loaded = nativeHeap();
+                long loaded = Malloc.used();
                 assertThat(server.unload("m").statusCode()).isEqualTo(200);
-                used[i] = nativeHeap();
+                used[i] = Malloc.used();
                 assertThat(loaded - used[i]).as("freed when DELETE answers").isGreaterThan(16 * MB);
                 resident[i] = residentBesideTheHeap();
                 if (i == LOADS / 4) {
@@ -101,10 +101,6 @@ class ModelsMemoryTest {
 
     private static double mean(long[] values, int from) {
         return LongStream.of(values).skip(from).limit(LOADS / 4).average().orElseThrow();
-    }
-
-    private static long nativeHeap() {
-        return NativeHeap.used().orElse(0);
     }
 
     private static long residentBesideTheHeap() throws Exception {

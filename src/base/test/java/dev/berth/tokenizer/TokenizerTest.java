@@ -7,10 +7,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.hooks.Tensor;
-import dev.berth.memory.NativeHeap;
 import dev.berth.memory.RequestMemory;
 import dev.berth.memory.RequestMemory.ProcessMemory;
 import dev.berth.testing.Gzipped;
+import dev.berth.testing.Malloc;
 import dev.berth.tokenizer.Truncation.Side;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -197,12 +197,12 @@ class TokenizerTest {
     void filesOfTheSameContentShareOneTokenizerUntilTheLastIsClosed() throws IOException {
         var copy = Files.copy(BERT, directory.resolve("tokenizer.json"));
         try (var last = Tokenizer.load(BERT)) {
-            long one = NativeHeap.used().orElseThrow();
+            long one = Malloc.used();
             var others = new ArrayList<Tokenizer>();
             for (int i = 0; i < 10; i++) {
                 others.add(Tokenizer.load(copy));
             }
-            assertThat(NativeHeap.used().orElseThrow() - one).isLessThan(30 << 20);
+            assertThat(Malloc.used() - one).isLessThan(30 << 20);
             others.forEach(Tokenizer::close);
             others.forEach(Tokenizer::close);
             assertThat(last.tokens("How old?").starts()).hasSize(3);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.memory.Footprint;
-import dev.berth.memory.NativeHeap;
+import dev.berth.testing.Malloc;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -33,9 +33,9 @@ class TorchFootprintTest {
         var footprint = torch.footprint(SAMPLE);
         assertThat(footprint.whileLoading()).isEqualTo(Files.size(SAMPLE));
         torch.load(SAMPLE, cpu).close();
-        long before = NativeHeap.used().orElseThrow();
+        long before = Malloc.used();
         try (var _ = torch.load(SAMPLE, cpu)) {
-            assertThat(NativeHeap.used().orElseThrow() - before).isPositive().isLessThan(footprint.kept());
+            assertThat(Malloc.used() - before).isPositive().isLessThan(footprint.kept());
         }
     }
 

@@ -18,8 +18,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -28,10 +26,9 @@ import java.util.stream.Stream;
 /// Loads models that fit, and refuses the others before anything of them is loaded. May be used by
 /// any thread.
 ///
-/// What a model needs is estimated from its files, and known better when it has been loaded once. A
-/// model that is being loaded counts with all that it needs, because its progress is unknown. When
-/// it is loaded the memory is looked at again. If the model has taken what must stay free, it is
-/// unloaded.
+/// What a model needs is estimated from its files. A model that is being loaded counts with all that
+/// it needs, because its progress is unknown. When it is loaded the memory is looked at again. If the
+/// model has taken what must stay free, it is unloaded.
 ///
 /// Where models may make way, idle ones are unloaded until the new one fits. None is where all of
 /// them would not be enough.
@@ -44,16 +41,10 @@ public final class ModelRoom implements ModelStore.Loader {
     /// @param need what one file of an artifact takes of it
     public record Store(Supplier<Optional<MemoryReading>> left, Function<Path, Footprint> need) {}
 
-    /// How many artifacts are remembered.
-    private static final int KNOWN = 1_000;
-
     private final ModelStore.Loader loader;
 
-    /// The host, then the devices.
+    /// The host, the devices, and what models may take of these together.
     private final List<Store> stores;
-
-    /// What models may take of all stores together.
-    private final Optional<Long> budget;
 
     /// Models make way for one load after the other: a second one would not count what is just being
     /// freed.
@@ -64,26 +55,12 @@ public final class ModelRoom implements ModelStore.Loader {
     /// What each model that is being loaded needs of each store.
     private final Map<ServedModel, List<Footprint>> loading = new LinkedHashMap<>();
 
-    /// The model whose load began while no other one ran, until another one begins. Empty for the first
-    /// load of all: it brings the library of the models.
-    private Optional<ServedModel> alone = Optional.empty();
-
-    private boolean hasBegun;
-
     /// What each model that is loaded takes of each store.
     private final Map<ServedModel, List<Footprint>> loaded = new LinkedHashMap<>();
 
-    /// The most that an artifact has taken of the native heap, by the names and sizes of its files.
-    private final Map<Map<Path, Long>, Long> measured = new LinkedHashMap<>() {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Map<Path, Long>, Long> eldest) {
-            return size() > KNOWN;
-        }
-    };
-
     /// A memory that has too little left.
     ///
-    /// @param store which of them; the one behind the last is the budget
+    /// @param store which of them
     private record Shortage(int store, long need, MemoryReading left) {
 
         private long missing() {
@@ -97,24 +74,26 @@ public final class ModelRoom implements ModelStore.Loader {
     /// @param budget how many bytes of all these the models may take together
     public ModelRoom(ModelStore.Loader loader, Store host, List<Store> devices, Optional<Long> budget) {
         this.loader = loader;
-        this.stores = Stream.concat(Stream.of(host), devices.stream()).toList();
-        this.budget = budget;
+        var memories = Stream.concat(Stream.of(host), devices.stream()).toList();
+        long most = budget.orElse(Long.MAX_VALUE);
+        var together = new Store(
+                () -> Optional.of(new MemoryReading(most - keptTogether(), most, "models-memory")),
+                file -> sum(memories.stream().map(store -> store.need.apply(file))));
+        this.stores = Stream.concat(memories.stream(), Stream.of(together)).toList();
     }
 
     /// @throws ServingException `INSUFFICIENT_MEMORY` when the model does not fit, or has no memory
     ///   left while it loads
     @Override
     public void load(ServedModel model, Path directory, Optional<ModelStore> others) throws Exception {
-        var files = files(directory);
-        makeWay(model, others, () -> take(model, needs(directory, files)), lack -> tooLarge(model, lack, others));
+        var needs = needs(directory);
+        makeWay(model, others, () -> take(model, needs), lack -> tooLarge(model, lack, others));
         try {
-            var before = NativeHeap.used();
             loader.load(model, directory, others);
             // Until then what was read and is not needed any more counts as taken.
             NativeHeap.trim();
             requireNothingShort(model, others);
-            learn(model, files, before);
-            keep(model, needs(directory, files));
+            keep(model, needs);
         } catch (Throwable e) {
             NativeHeap.trim();
             var shortage = Thrown.chain(e)
@@ -191,27 +170,24 @@ public final class ModelRoom implements ModelStore.Loader {
     private synchronized Optional<Shortage> take(ServedModel model, List<Footprint> needs) {
         var lack = shortage(needs, loading.values());
         if (lack.isEmpty()) {
-            alone = hasBegun && loading.isEmpty() ? Optional.of(model) : Optional.empty();
-            hasBegun = true;
             loading.put(model, needs);
         }
         return lack;
     }
 
-    /// What an artifact takes of each store, and of the budget. What it has taken of the host before is
-    /// known better than estimated.
-    private synchronized List<Footprint> needs(Path directory, Map<Path, Long> files) {
-        var needs = new ArrayList<Footprint>();
-        for (var store : stores) {
-            var estimate = files.keySet().stream()
-                    .map(directory::resolve)
-                    .map(store.need)
-                    .reduce(Footprint.NONE, Footprint::plus);
-            long known = needs.isEmpty() ? measured.getOrDefault(files, 0L) : 0;
-            needs.add(new Footprint(Math.max(estimate.kept(), known), estimate.whileLoading()));
-        }
-        needs.add(needs.stream().reduce(Footprint.NONE, Footprint::plus));
-        return List.copyOf(needs);
+    /// What an artifact takes of each store.
+    private List<Footprint> needs(Path directory) {
+        var files = new ArrayList<Path>();
+        ArtifactTree.files(directory, _ -> true).forEach((file, found) -> {
+            if (found.isRegularFile()) {
+                files.add(directory.resolve(file));
+            }
+        });
+        return stores.stream().map(store -> sum(files.stream().map(store.need))).toList();
+    }
+
+    private static Footprint sum(Stream<Footprint> footprints) {
+        return footprints.reduce(Footprint.NONE, Footprint::plus);
     }
 
     private ServingException tooLarge(ServedModel model, Shortage lack, Optional<ModelStore> others) {
@@ -221,7 +197,7 @@ public final class ModelRoom implements ModelStore.Loader {
 
     private String advice(ServedModel model, Shortage lack, Optional<ModelStore> others) {
         if (lack.need > lack.left.total()) {
-            return lack.store == stores.size() ? "raise --models-memory" : "take a machine with more memory";
+            return lack.store == stores.size() - 1 ? "raise --models-memory" : "take a machine with more memory";
         }
         if (others.isEmpty()) {
             return "unload another first";
@@ -247,13 +223,13 @@ public final class ModelRoom implements ModelStore.Loader {
     }
 
     /// The first store that has too little left, once others have what they need of it.
-    private Optional<Shortage> shortage(List<Footprint> needs, Collection<List<Footprint>> others) {
+    private synchronized Optional<Shortage> shortage(List<Footprint> needs, Collection<List<Footprint>> others) {
         for (int i = 0; i < needs.size(); i++) {
             int store = i;
             long taken =
                     others.stream().mapToLong(load -> load.get(store).most()).sum();
             long need = needs.get(store).most();
-            var left = left(store).map(reading -> reading.minus(taken));
+            var left = stores.get(i).left.get().map(reading -> reading.minus(taken));
             if (left.isPresent() && left.get().free() < need) {
                 return Optional.of(new Shortage(store, need, left.get()));
             }
@@ -261,27 +237,15 @@ public final class ModelRoom implements ModelStore.Loader {
         return Optional.empty();
     }
 
-    private Optional<MemoryReading> left(int store) {
-        if (store < stores.size()) {
-            return stores.get(store).left.get();
-        }
+    /// By those that are loaded.
+    private long keptTogether() {
         loaded.keySet().removeIf(ServedModel::isGone);
-        long taken = loaded.values().stream()
+        return loaded.values().stream()
                 .mapToLong(footprints -> footprints.getLast().kept())
                 .sum();
-        return budget.map(bytes -> new MemoryReading(bytes - taken, bytes, "models-memory"));
-    }
-
-    /// While another load runs nobody knows what is whose.
-    private synchronized void learn(ServedModel model, Map<Path, Long> files, OptionalLong before) {
-        var after = NativeHeap.used();
-        if (alone.equals(Optional.of(model)) && before.isPresent() && after.isPresent()) {
-            measured.merge(files, after.getAsLong() - before.getAsLong(), Math::max);
-        }
     }
 
     private synchronized void keep(ServedModel model, List<Footprint> footprints) {
-        loaded.keySet().removeIf(ServedModel::isGone);
         loaded.put(model, footprints);
         // At once, or another load would count it twice.
         loading.remove(model);
@@ -289,16 +253,5 @@ public final class ModelRoom implements ModelStore.Loader {
 
     private synchronized void end(ServedModel model) {
         loading.remove(model);
-    }
-
-    /// The files of an artifact and their sizes.
-    private static Map<Path, Long> files(Path directory) {
-        var files = new TreeMap<Path, Long>();
-        ArtifactTree.files(directory, _ -> true).forEach((file, found) -> {
-            if (found.isRegularFile()) {
-                files.put(file, found.size());
-            }
-        });
-        return files;
     }
 }

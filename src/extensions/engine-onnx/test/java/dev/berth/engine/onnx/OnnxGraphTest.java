@@ -20,7 +20,7 @@ import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
-import dev.berth.memory.NativeHeap;
+import dev.berth.testing.Malloc;
 import dev.berth.testing.OnnxModel;
 import dev.berth.testing.Tensors;
 import java.io.IOException;
@@ -337,7 +337,7 @@ class OnnxGraphTest {
                         .number(7, 8 << 20))
                 .write(directory.resolve("model.onnx"));
         try (var model = Graph.load(file, new Accelerator.Cpu(1, CpuProfile.ADAPTIVE))) {
-            long before = NativeHeap.used().orElseThrow();
+            long before = Malloc.used();
             var rows = Stream.of(1, 2, 3)
                     .map(value -> Tensor.of(new float[] {value}, 1))
                     .toList();
@@ -349,7 +349,7 @@ class OnnxGraphTest {
                             _ -> "y",
                             RowCheck.TOLERANCE))
                     .matches(RowCheck.Result::areIndependent);
-            assertThat(NativeHeap.used().orElseThrow() - before).isLessThan(100 << 20);
+            assertThat(Malloc.used() - before).isLessThan(100 << 20);
         }
     }
 
