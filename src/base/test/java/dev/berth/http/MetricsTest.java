@@ -72,10 +72,10 @@ class MetricsTest {
             server.invoke("a");
             server.awaitMetrics(
                     "# TYPE vllm:num_requests_running gauge",
-                    "vllm:num_requests_running{model_name=\"model\"} 0.0",
-                    "vllm:num_requests_waiting{model_name=\"model\"} 0.0",
-                    "vllm:e2e_request_latency_seconds_bucket{model_name=\"model\",le=\"60.0\"} 1",
-                    "vllm:e2e_request_latency_seconds_count{model_name=\"model\"} 1",
+                    "vllm:num_requests_running{model=\"model\",model_name=\"model\"} 0.0",
+                    "vllm:num_requests_waiting{model=\"model\",model_name=\"model\"} 0.0",
+                    "vllm:e2e_request_latency_seconds_bucket{model=\"model\",model_name=\"model\",le=\"60.0\"} 1",
+                    "vllm:e2e_request_latency_seconds_count{model=\"model\",model_name=\"model\"} 1",
                     "berth_requests_in_flight{model=\"model\"} 0.0");
         }
     }

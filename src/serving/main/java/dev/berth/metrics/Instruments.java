@@ -82,8 +82,12 @@ abstract class Instruments {
         return value;
     }
 
-    final void gauge(String name, String description, Supplier<Number> value) {
-        added(Gauge.builder(name, value).description(description).tags(labels).register(registry));
+    /// @param own labels and their values, besides those of all
+    final void gauge(String name, String description, Supplier<Number> value, String... own) {
+        added(Gauge.builder(name, value)
+                .description(description)
+                .tags(labels.and(own))
+                .register(registry));
     }
 
     final DistributionSummary summary(String name, String description, double... buckets) {
@@ -103,7 +107,7 @@ abstract class Instruments {
         return meter;
     }
 
-    synchronized void remove() {
+    final synchronized void remove() {
         removed = true;
         series.forEach(registry::remove);
         series.clear();

@@ -75,13 +75,37 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
 
     private final ServingMetrics process;
     private final String name;
-    private final Optional<VllmNames> aliases;
+
+    /// [#requestTime] under vLLM's name.
+    private final Optional<Timer> alias;
 
     /// Of the queues of all versions of the model.
     private final List<Supplier<Duration>> expectedWaits = new CopyOnWriteArrayList<>();
 
     /// Guarded by the monitor of this.
-    private StreamMetrics streams;
+    private Streams streams;
+
+    /// What a model that answers part by part counts and times besides.
+    public final class Streams {
+        public final Timer firstPart =
+                timer("berth.first.part", "from the first byte read to the first part, one streamed answer");
+        public final Counter parts = counter("berth.parts", "parts of streamed answers");
+        public final Counter broken = counter(
+                "berth.streams.broken",
+                "streamed answers that failed after their first part, whose clients had read a 200");
+        public final AtomicInteger streams = gauge(
+                "berth.streams",
+                "records that are being predicted in steps, those that wait for their readers included");
+        private final Timer stepTime = timer("berth.step", "stepFn, one step of all records in the batch");
+
+        private Streams() {}
+
+        /// A step was made for so many records, whether it failed or not.
+        public void stepped(int size, Duration took) {
+            batchSize.record(size);
+            stepTime.record(took);
+        }
+    }
 
     /// How many versions of the model share it. Guarded by the metrics of the process.
     int users;
@@ -90,13 +114,27 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
         super(registry, Tags.of(LABEL, name));
         this.process = process;
         this.name = name;
-        this.aliases = hasAliases
-                ? Optional.of(new VllmNames(registry, name, inFlight::get, queueDepth::get))
-                : Optional.empty();
+        this.alias = hasAliases ? Optional.of(underNamesOfVllm()) : Optional.empty();
         gauge(
                 "berth.expected.wait.seconds",
                 "how long a record that came now would wait; 0 while none waits",
                 this::expectedWaitSeconds);
+    }
+
+    /// For dashboards that were made for vLLM. What stands for what is a guess: vLLM counts sequences that
+    /// are generated, Berth requests and records.
+    private Timer underNamesOfVllm() {
+        String[] label = {"model_name", name};
+        gauge(
+                "vllm:num_requests_running",
+                "requests without an answer (berth_requests_in_flight)",
+                inFlight::get,
+                label);
+        gauge("vllm:num_requests_waiting", "requests that wait (berth_queue_depth)", queueDepth::get, label);
+        return timer(
+                "vllm:e2e_request_latency",
+                "from the first byte read to the answer, one request (berth_model_request_seconds)",
+                label);
     }
 
     public String model() {
@@ -118,7 +156,7 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
         inFlight.decrementAndGet();
         requests.apply(Integer.toString(status)).increment();
         requestTime.record(took);
-        aliases.ifPresent(names -> names.requestTime.record(took));
+        alias.ifPresent(timer -> timer.record(took));
         if (status >= FAILED) {
             failures.increment();
             failureNanos.add(took.toNanos());
@@ -175,9 +213,9 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
 
     /// Those of a model that answers part by part. Made when they are first asked for, because few
     /// models do, and each series costs every reader.
-    public synchronized StreamMetrics streams() {
+    public synchronized Streams streams() {
         if (streams == null) {
-            streams = new StreamMetrics(this, batchSize);
+            streams = new Streams();
         }
         return streams;
     }
@@ -191,12 +229,6 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     public void sessionClosed(String reason) {
         sessions.decrementAndGet();
         sessionsClosed.apply(reason).increment();
-    }
-
-    @Override
-    synchronized void remove() {
-        super.remove();
-        aliases.ifPresent(Instruments::remove);
     }
 
     /// Says that the model is gone. With its last version its series go.

@@ -70,7 +70,7 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
         this(false);
     }
 
-    /// @param hasAliases whether some series are there under the names of [VllmNames] too
+    /// @param hasAliases whether some series of models are there under vLLM's names too
     public ServingMetrics(boolean hasAliases) {
         this(registry(), hasAliases);
     }

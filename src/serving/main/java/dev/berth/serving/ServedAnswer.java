@@ -7,7 +7,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.memory.RequestMemory;
-import dev.berth.metrics.StreamMetrics;
+import dev.berth.metrics.ModelMetrics;
 import dev.berth.serving.hooks.Deadline;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -43,7 +43,7 @@ public sealed interface ServedAnswer {
         private final BiFunction<O, Integer, byte[]> encoder;
         private final MediaType type;
         private final RequestMemory memory;
-        private final StreamMetrics metrics;
+        private final ModelMetrics.Streams metrics;
         private final Deadline deadline;
         private final StreamLimits limits;
         private final long begunAt;
@@ -75,7 +75,7 @@ public sealed interface ServedAnswer {
                 BiFunction<O, Integer, byte[]> encoder,
                 MediaType type,
                 Call call,
-                StreamMetrics metrics,
+                ModelMetrics.Streams metrics,
                 Deadline deadline,
                 long begunAt) {
             this.encoder = encoder;
