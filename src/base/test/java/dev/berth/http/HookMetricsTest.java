@@ -77,7 +77,7 @@ class HookMetricsTest {
             }
             assertThatThrownBy(() -> metrics.gauge("lines", ""))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessage("metric lines: found a counter of that name, expected another name for a gauge");
+                    .hasMessage("metric lines: found one of another kind, expected another name for a gauge");
             assertThatThrownBy(() -> metrics.counter("lines", "").add(-1))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("counter lines: found -1.0, expected a number from 0");

@@ -20,9 +20,7 @@ public final class HookMetrics implements Metrics {
 
     private final Instruments model;
     // Guarded by the monitor of this.
-    private final Map<String, Known> known = new HashMap<>();
-
-    private record Known(Class<?> kind, Object instrument) {}
+    private final Map<String, Object> known = new HashMap<>();
 
     HookMetrics(Instruments model) {
         this.model = model;
@@ -65,15 +63,11 @@ public final class HookMetrics implements Metrics {
             throw new IllegalArgumentException(
                     "metric %s: found %d others, expected at most %d of a model".formatted(name, MOST, MOST));
         }
-        var found = known.computeIfAbsent(name, _ -> new Known(kind, made.get()));
-        if (found.kind != kind) {
-            throw new IllegalArgumentException("metric %s: found a %s of that name, expected another name for a %s"
-                    .formatted(name, word(found.kind), word(kind)));
+        var found = known.computeIfAbsent(name, _ -> made.get());
+        if (!kind.isInstance(found)) {
+            throw new IllegalArgumentException("metric %s: found one of another kind, expected another name for a %s"
+                    .formatted(name, kind.getSimpleName().toLowerCase(Locale.ROOT)));
         }
-        return kind.cast(found.instrument);
-    }
-
-    private static String word(Class<?> kind) {
-        return kind.getSimpleName().toLowerCase(Locale.ROOT);
+        return kind.cast(found);
     }
 }
