@@ -102,7 +102,11 @@ public record NamedModels(Served served, Health health, String only) {
     }
 
     private static Optional<String> problem(ManyModels.Entry entry) {
-        return entry.problem().or(() -> entry.status().filter("loading"::equals).map(_ -> "the model is loading"));
+        return switch (entry.status().orElse("")) {
+            case "loaded" -> Optional.empty();
+            case "loading" -> Optional.of("the model is loading");
+            default -> entry.problem();
+        };
     }
 
     /// The names of those that can be asked.

@@ -28,7 +28,7 @@ public final class ManyModels implements Served {
     /// @param name an opaque key
     /// @param directory where its artifact is
     /// @param status a word for what it is doing; empty where only models that are loaded are listed
-    /// @param problem why it can't serve, or what is wrong besides
+    /// @param problem why it can't serve; of one that is `loaded`, why a newer version does not
     public record Entry(String name, Path directory, Optional<String> status, Optional<String> problem) {}
 
     final ModelStore store;
@@ -233,16 +233,17 @@ public final class ManyModels implements Served {
 
     private Entry entry(ModelVersion version) {
         var state = version.state();
+        var problem = version.model.problem();
         var status = switch (state) {
             case LOADING, LATE -> "loading";
-            case READY -> "loaded";
+            case READY -> problem.isEmpty() ? "loaded" : "failed";
             case UNLOADING -> "not loaded";
         };
         return new Entry(
                 version.name(),
                 version.artifact.directory,
                 root.map(_ -> status),
-                state == State.READY ? version.model.problem().or(() -> newerFailure(version)) : Optional.empty());
+                state == State.READY ? problem.or(() -> newerFailure(version)) : Optional.empty());
     }
 
     /// Why a model serves another version than the one that is there.
