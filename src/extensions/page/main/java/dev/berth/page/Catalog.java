@@ -5,7 +5,6 @@ import dev.berth.hooks.MediaType;
 import dev.berth.http.NamedModels;
 import dev.berth.serving.ModelFacts;
 import dev.berth.serving.many.ManyModels;
-import dev.berth.serving.many.Served;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -64,18 +63,7 @@ record Catalog(NamedModels models, Path directory) {
 
     /// By their names.
     List<Entry> list() {
-        return models
-                .served()
-                .many()
-                .map(ManyModels::list)
-                .orElseGet(() -> List.of(new ManyModels.Entry(
-                        Served.NAME,
-                        directory,
-                        Optional.empty(),
-                        models.served().problem())))
-                .stream()
-                .map(this::entry)
-                .toList();
+        return models.list().stream().map(this::entry).toList();
     }
 
     Optional<Entry> find(String name) {
@@ -97,13 +85,13 @@ record Catalog(NamedModels models, Path directory) {
                 hasMany() ? model.status().orElse("loaded") : only,
                 model.problem(),
                 facts,
-                SampleRequest.ofAnyBuild(model.directory(), readable));
+                SampleRequest.ofAnyBuild(hasMany() ? model.directory() : directory, readable));
     }
 
     /// Of two versions, either one's: they seldom differ in what they take.
     private Optional<ModelFacts> facts(String name) {
         return models.served().all().stream()
-                .filter(model -> model.name().equals(name))
+                .filter(model -> model.name().equals(models.inMetrics(name)))
                 .flatMap(model -> model.facts().stream())
                 .findFirst();
     }

@@ -14,7 +14,6 @@ import dev.berth.http.Route;
 import dev.berth.http.Routes;
 import dev.berth.http.ServerParts;
 import dev.berth.json.JsonText;
-import dev.berth.serving.many.Served;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -144,7 +143,8 @@ final class Page {
 
     void sample(Context ctx) throws IOException {
         var name = ctx.queryParam("model");
-        var entry = catalog.find(name == null ? Served.NAME : name).orElseThrow(() -> noSuch(ctx, "model"));
+        var entry = catalog.find(name == null ? config.get(ModelConfig.NAME) : name)
+                .orElseThrow(() -> noSuch(ctx, "model"));
         var sample = entry.sample().orElseThrow(() -> noSuch(ctx, "sample"));
         if (Files.size(sample.file()) > LARGEST_SAMPLE) {
             throw ErrorType.PAYLOAD_TOO_LARGE.because("%s: found %d bytes, expected at most %d"
