@@ -74,8 +74,9 @@ record Sockets(ServerParts parts) {
         parts.origins().requireOwn(ctx);
         var route = parts.paths().patternOfRequests(ctx.path());
         boolean isOurs = route.filter(pattern -> pattern.endsWith(Socket.PATH)).isPresent();
-        if (!isOurs) {
-            requireNoRoute(ctx, route);
+        boolean isTaken = route.or(() -> parts.paths().advice(ctx.path())).isPresent();
+        if (!isOurs && (isTaken || parts.models().hasMany())) {
+            throw noSocket(ctx, "that path answers no sockets");
         }
         var models = parts.models();
         Supplier<ServedModel.Visit> model = () -> models.enter(models.target(ctx), deadline());
@@ -90,19 +91,6 @@ record Sockets(ServerParts parts) {
 
     private Deadline deadline() {
         return Deadline.in(parts.config().get(ServingConfig.TIMEOUT), System::nanoTime);
-    }
-
-    private void requireNoRoute(Context ctx, Optional<String> route) {
-        if (route.isPresent()) {
-            throw noSocket(ctx, "that path answers no sockets");
-        }
-        var advice = parts.paths().advice(ctx.path());
-        if (advice.isPresent() || parts.models().hasMany()) {
-            throw ErrorType.NOT_FOUND.because("%s: no such path; %s"
-                    .formatted(
-                            CallerText.quoted(ctx.path()),
-                            advice.orElse("sockets of a model are at " + PATH_OF_MODEL)));
-        }
     }
 
     private Socket socket(Context ctx, Supplier<ServedModel.Visit> model, ServedModel.Visit visit) {
@@ -167,7 +155,7 @@ record Sockets(ServerParts parts) {
 
     private ServingException noSocket(Context ctx, String why) {
         return ErrorType.NOT_FOUND.because("%s: found a WebSocket handshake, expected %s; %s"
-                .formatted(CallerText.quoted(ctx.path()), Socket.PATH, why));
+                .formatted(CallerText.quoted(ctx.path()), parts.models().hasMany() ? PATH_OF_MODEL : Socket.PATH, why));
     }
 
     /// What RFC 6455 §4.2.1 asks for. To what lacks it, Jetty would say 405 or 500. Upgrades without
