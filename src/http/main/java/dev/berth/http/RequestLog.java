@@ -81,14 +81,14 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
             this.parent = parent;
             trace.id(id);
             MDC.put(REQUEST_ID, id);
-            trace.place().ifPresent(place -> MDC.put(SPAN_ID, place.spanId()));
+            trace.traceParent().ifPresent(own -> MDC.put(SPAN_ID, own.split("-")[2]));
             traceParent().ifPresent(known -> MDC.put(TRACE_ID, known.split("-")[1]));
         }
 
         /// Where what the hooks call belongs: below the request's own span where the server traces, else
         /// below its caller's.
         public Optional<String> traceParent() {
-            return trace.place().map(RequestTrace.Place::traceParent).or(() -> parent);
+            return trace.traceParent().or(() -> parent);
         }
 
         /// Says which model has taken it in. Its name is on the log lines from now on.

@@ -9,15 +9,9 @@ public interface RequestTrace {
     /// Of a server that traces nothing.
     RequestTrace NONE = new RequestTrace() {};
 
-    /// Where the request is in its trace.
-    ///
-    /// @param spanId 16 hexadecimal digits
-    /// @param traceParent it and the trace in the form of the header `traceparent`, for whatever the request
-    ///   calls
-    record Place(String spanId, String traceParent) {}
-
-    /// Nothing where the server traces nothing.
-    default Optional<Place> place() {
+    /// The trace and the request's own span, as the header `traceparent` of whatever it calls has them. Nothing
+    /// where the server traces nothing.
+    default Optional<String> traceParent() {
         return Optional.empty();
     }
 

@@ -57,15 +57,11 @@ final class RequestSpan implements RequestTrace {
     }
 
     @Override
-    public Optional<Place> place() {
+    public Optional<String> traceParent() {
         var own = span.getSpanContext();
-        return Optional.of(new Place(
-                own.getSpanId(),
-                "00-%s-%s-%s"
-                        .formatted(
-                                own.getTraceId(),
-                                own.getSpanId(),
-                                own.getTraceFlags().asHex())));
+        return Optional.of("00-%s-%s-%s"
+                .formatted(
+                        own.getTraceId(), own.getSpanId(), own.getTraceFlags().asHex()));
     }
 
     @Override
