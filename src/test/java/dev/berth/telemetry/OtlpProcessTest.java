@@ -1,6 +1,7 @@
 package dev.berth.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.OtlpReceiver;
 import dev.berth.testing.ServeProcess;
@@ -43,13 +44,17 @@ class OtlpProcessTest {
 
     /// The exporter retries for longer than the end may take.
     @Test
-    void aCollectorThatIsGoneDoesNotKeepTheEnd() throws Exception {
+    void aCollectorThatIsGoneHoldsUpNeitherRequestsNorTheEnd() throws Exception {
         try (var server = ServeProcess.java(Map.of(
                         "BERTH_OTLP_ENDPOINT",
                         "http://localhost:" + ServeProcess.freePort(),
                         "BERTH_DRAIN_SECONDS",
                         "0"))
                 .awaitReady()) {
+            await().until(() -> {
+                server.invokeSample();
+                return server.out().contains("stderr - ") && server.out().contains("Failed to export");
+            });
             assertThat(server.terminate().exitCode()).isZero();
             assertThat(server.out())
                     .contains("could not be sent within 2 s of the end")

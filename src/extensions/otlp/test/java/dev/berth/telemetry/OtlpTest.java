@@ -5,15 +5,12 @@ import static dev.berth.testing.OtlpReceiver.hex;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
 import dev.berth.testing.OtlpReceiver;
-import dev.berth.testing.ServeProcess;
 import dev.berth.testing.SpellingHandler;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -28,9 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 /// What a collector gets from a real server.
 class OtlpTest {
@@ -317,33 +312,5 @@ class OtlpTest {
         assertThat(receiver.spans("POST /invocations")).hasSize(1);
         assertThat(receiver.metrics()).isEmpty();
         assertThat(receiver.logs()).isEmpty();
-    }
-
-    @Test
-    @Tag("slow")
-    void aCollectorThatIsDownIsSaidOnceAndHoldsUpNobody() throws Exception {
-        var exports = (Logger) LoggerFactory.getLogger("dev.berth.telemetry.otlp");
-        exports.setLevel(Level.DEBUG);
-        try (var log = new CapturedLog();
-                var server = server(new TextHandler())
-                        .set("BERTH_OTLP_ENDPOINT", "http://127.0.0.1:" + ServeProcess.freePort())
-                        .start()) {
-            await().until(() -> {
-                assertThat(server.invoke("a").statusCode()).isEqualTo(200);
-                return log.events().stream()
-                                .filter(event -> event.getLevel() == Level.DEBUG
-                                        && event.getMessage().startsWith("can't send by OTLP"))
-                                .count()
-                        > 2;
-            });
-            assertThat(log.events())
-                    .filteredOn(event -> event.getLevel() == Level.WARN)
-                    .singleElement()
-                    .satisfies(event -> assertThat(event.getFormattedMessage())
-                            .startsWith("can't send by OTLP to http://127.0.0.1:")
-                            .endsWith("; later failures are logged at DEBUG"));
-        } finally {
-            exports.setLevel(null);
-        }
     }
 }

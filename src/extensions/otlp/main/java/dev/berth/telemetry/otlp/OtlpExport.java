@@ -37,11 +37,8 @@ public final class OtlpExport implements Exporter.Export {
     private final OpenTelemetrySdk sdk;
     private final Tracer tracer;
     private final LogExport logs;
-    private final ExportFailures failures;
 
-    private OtlpExport(
-            Map<String, String> properties, Optional<URI> endpoint, String place, Supplier<MetricSnapshots> metrics) {
-        failures = new ExportFailures(place);
+    private OtlpExport(Map<String, String> properties, Optional<URI> endpoint, Supplier<MetricSnapshots> metrics) {
         sdk = AutoConfiguredOpenTelemetrySdk.builder()
                 .disableShutdownHook()
                 .addPropertiesSupplier(() -> properties)
@@ -64,12 +61,12 @@ public final class OtlpExport implements Exporter.Export {
                 return Optional.empty();
             }
             var endpoint = config.find(OtlpConfig.ENDPOINT);
-            // A password may stand in it.
-            var place = endpoint.map(uri -> Syntax.withoutUser(uri.toString()))
-                    .orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each");
-            var export = new OtlpExport(properties, endpoint, place, metrics);
-            log.info("sends traces, metrics and logs by OTLP to {}", place);
-            return Optional.of(export);
+            log.info(
+                    "sends traces, metrics and logs by OTLP to {}",
+                    // A password may stand in it.
+                    endpoint.map(uri -> Syntax.withoutUser(uri.toString()))
+                            .orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each"));
+            return Optional.of(new OtlpExport(properties, endpoint, metrics));
         }
     }
 
@@ -112,6 +109,5 @@ public final class OtlpExport implements Exporter.Export {
         if (!ended.completeOnTimeout(false, millis, TimeUnit.MILLISECONDS).join()) {
             log.warn("some traces, metrics or logs could not be sent within {} s of the end", LAST_EXPORTS.toSeconds());
         }
-        failures.close();
     }
 }
