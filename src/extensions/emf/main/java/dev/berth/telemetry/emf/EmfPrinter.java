@@ -26,13 +26,11 @@ public final class EmfPrinter implements Exporter {
         }
         var documents = new EmfDocuments(config.find(EmfConfig.DIMENSIONS).orElse(Map.of()));
         Runnable printing = () -> {
-            synchronized (documents) {
-                try {
-                    documents.of(metrics.get(), Instant.now()).forEach(print);
-                } catch (RuntimeException | Error e) {
-                    // It would be the last time otherwise.
-                    log.warn("the metrics could not be printed", e);
-                }
+            try {
+                documents.of(metrics.get(), Instant.now()).forEach(print);
+            } catch (RuntimeException | Error e) {
+                // It would be the last time otherwise.
+                log.warn("the metrics could not be printed", e);
             }
         };
         var clock = Executors.newSingleThreadScheduledExecutor(
@@ -40,8 +38,8 @@ public final class EmfPrinter implements Exporter {
         long nanos = config.get(EmfConfig.INTERVAL).toNanos();
         var _ = clock.scheduleAtFixedRate(printing, nanos, nanos, TimeUnit.NANOSECONDS);
         return Optional.of(() -> {
-            clock.shutdownNow();
-            printing.run();
+            clock.execute(printing);
+            clock.close();
         });
     }
 }
