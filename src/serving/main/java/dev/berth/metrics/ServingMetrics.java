@@ -72,10 +72,7 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
 
     /// @param hasAliases whether some series of models are there under vLLM's names too
     public ServingMetrics(boolean hasAliases) {
-        this(registry(), hasAliases);
-    }
-
-    private ServingMetrics(PrometheusMeterRegistry registry, boolean hasAliases) {
+        var registry = registry();
         super(registry, Tags.empty());
         this.registry = registry;
         requests = Counter.builder("berth.requests")

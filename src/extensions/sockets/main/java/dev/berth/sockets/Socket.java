@@ -289,7 +289,7 @@ public final class Socket implements Session.Listener {
                 parts.config().get(ServingConfig.STREAM_PART_TIMEOUT),
                 parts.config().get(ServingConfig.STREAM_TIMEOUT),
                 true);
-        var caller = new Caller(this::isClosed, RequestLog.context(), entry.trace);
+        var caller = new Caller(() -> closed, RequestLog.context(), entry.trace);
         var call = new Call(message.deadline, message.taken, caller, Optional.of(limits), Dialect.NONE);
         if (terms.session.isEmpty()) {
             return send(visit.invoke(request, call));
@@ -387,10 +387,6 @@ public final class Socket implements Session.Listener {
         if (failure.type() == ErrorType.NOT_READY) {
             refuse(StatusCode.SHUTDOWN, failure.getMessage());
         }
-    }
-
-    private boolean isClosed() {
-        return closed;
     }
 
     /// The server needs the connection for others.
