@@ -140,11 +140,7 @@ public final class Server implements AutoCloseable {
 
     /// How long [#close] takes at most, beside its last steps.
     Duration mostToClose() {
-        return exports.stream()
-                .map(Export::atMost)
-                .reduce(http.mostToClose(), Duration::plus)
-                .plus(config.get(HttpConfig.LAME_DUCK))
-                .plus(config.get(HttpConfig.DRAIN));
+        return http.mostToClose().plus(config.get(HttpConfig.LAME_DUCK)).plus(config.get(HttpConfig.DRAIN));
     }
 
     public int port() {

@@ -2,7 +2,6 @@ package dev.berth.telemetry;
 
 import dev.berth.config.ServerConfig;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -31,12 +30,7 @@ public interface Exporter {
             return RequestTrace.NONE;
         }
 
-        /// How long [#close] may take.
-        default Duration atMost() {
-            return Duration.ZERO;
-        }
-
-        /// Sends what is left.
+        /// Sends what is left, within a second or two.
         @Override
         void close();
     }

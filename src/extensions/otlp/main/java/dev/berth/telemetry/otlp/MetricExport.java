@@ -1,6 +1,7 @@
 package dev.berth.telemetry.otlp;
 
 import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.sdk.common.Clock;
 import io.opentelemetry.sdk.common.InstrumentationScopeInfo;
 import io.opentelemetry.sdk.metrics.data.AggregationTemporality;
 import io.opentelemetry.sdk.metrics.data.DoublePointData;
@@ -27,11 +28,9 @@ import io.prometheus.metrics.model.snapshots.InfoSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import io.prometheus.metrics.model.snapshots.SummarySnapshot;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -45,7 +44,7 @@ final class MetricExport implements MetricProducer {
     private static final InstrumentationScopeInfo SCOPE = InstrumentationScopeInfo.create("dev.berth");
 
     private final Supplier<MetricSnapshots> metrics;
-    private final long start = nanos();
+    private final long start = Clock.getDefault().now();
 
     MetricExport(Supplier<MetricSnapshots> metrics) {
         this.metrics = metrics;
@@ -53,7 +52,7 @@ final class MetricExport implements MetricProducer {
 
     @Override
     public Collection<MetricData> produce(Resource resource) {
-        long now = nanos();
+        long now = Clock.getDefault().now();
         return metrics.get().stream()
                 .flatMap(snapshot -> data(snapshot, resource, now))
                 .toList();
@@ -120,10 +119,5 @@ final class MetricExport implements MetricProducer {
 
     private static String unit(String name) {
         return name.endsWith("_seconds") || name.endsWith("_seconds_max") ? "s" : name.endsWith("_bytes") ? "By" : "";
-    }
-
-    private static long nanos() {
-        var now = Instant.now();
-        return TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
     }
 }

@@ -57,6 +57,7 @@ public final class OtlpConfig implements SettingGroup {
         unsent.forEach(signal -> properties.put("otel.%s.exporter".formatted(signal.toLowerCase(Locale.ROOT)), "none"));
         variables.forEach(
                 (name, value) -> properties.put(name.toLowerCase(Locale.ROOT).replace('_', '.'), value));
+        config.find(ENDPOINT).ifPresent(endpoint -> properties.put("otel.exporter.otlp.endpoint", endpoint.toString()));
         return properties;
     }
 }

@@ -10,11 +10,8 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.context.propagation.TextMapGetter;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
-import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
-import java.net.URI;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -38,13 +35,11 @@ public final class OtlpExport implements Exporter.Export {
     private final Tracer tracer;
     private final LogExport logs;
 
-    private OtlpExport(Map<String, String> properties, Optional<URI> endpoint, Supplier<MetricSnapshots> metrics) {
+    private OtlpExport(Map<String, String> properties, Supplier<MetricSnapshots> metrics) {
         sdk = AutoConfiguredOpenTelemetrySdk.builder()
                 .disableShutdownHook()
-                .addPropertiesSupplier(() -> properties)
-                // A flag wins over the environment.
-                .addPropertiesCustomizer(_ -> endpoint.map(uri -> Map.of("otel.exporter.otlp.endpoint", uri.toString()))
-                        .orElse(Map.of()))
+                // What is customized wins over the environment.
+                .addPropertiesCustomizer(_ -> properties)
                 .addMeterProviderCustomizer((builder, _) -> builder.registerMetricProducer(new MetricExport(metrics)))
                 .build()
                 .getOpenTelemetrySdk();
@@ -60,24 +55,19 @@ public final class OtlpExport implements Exporter.Export {
             if (properties.isEmpty()) {
                 return Optional.empty();
             }
-            var endpoint = config.find(OtlpConfig.ENDPOINT);
             log.info(
                     "sends traces, metrics and logs by OTLP to {}",
                     // A password may stand in it.
-                    endpoint.map(uri -> Syntax.withoutUser(uri.toString()))
+                    config.find(OtlpConfig.ENDPOINT)
+                            .map(uri -> Syntax.withoutUser(uri.toString()))
                             .orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each"));
-            return Optional.of(new OtlpExport(properties, endpoint, metrics));
+            return Optional.of(new OtlpExport(properties, metrics));
         }
     }
 
     @Override
     public boolean traces() {
         return true;
-    }
-
-    @Override
-    public Duration atMost() {
-        return LAST_EXPORTS;
     }
 
     /// A span of kind SERVER, below that of its caller.
@@ -97,15 +87,9 @@ public final class OtlpExport implements Exporter.Export {
     public void close() {
         logs.detach();
         long millis = LAST_EXPORTS.toMillis();
-        // The last one waits for its export by itself, and for longer.
+        // It waits for the metrics by itself, and for longer.
         var ended = CompletableFuture.supplyAsync(
-                () -> CompletableResultCode.ofAll(List.of(
-                                sdk.getSdkTracerProvider().shutdown(),
-                                sdk.getSdkLoggerProvider().shutdown(),
-                                sdk.getSdkMeterProvider().shutdown()))
-                        .join(millis, TimeUnit.MILLISECONDS)
-                        .isSuccess(),
-                Thread::startVirtualThread);
+                () -> sdk.shutdown().join(millis, TimeUnit.MILLISECONDS).isSuccess(), Thread::startVirtualThread);
         if (!ended.completeOnTimeout(false, millis, TimeUnit.MILLISECONDS).join()) {
             log.warn("some traces, metrics or logs could not be sent within {} s of the end", LAST_EXPORTS.toSeconds());
         }
