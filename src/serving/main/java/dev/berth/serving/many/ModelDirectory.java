@@ -17,7 +17,6 @@ import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -86,11 +85,6 @@ public final class ModelDirectory implements AutoCloseable {
                     root,
                     names.isEmpty() ? ", one is expected in each directory of it" : "");
         }
-        var looking = Thread.ofPlatform().name("berth-models").daemon().unstarted(this::keepLooking);
-        if (isArtifact) {
-            // Its first version may take for ever to load until somebody edits it.
-            looking.start();
-        }
         if (loadAtStart) {
             for (var name : names) {
                 try {
@@ -102,9 +96,7 @@ public final class ModelDirectory implements AutoCloseable {
                 }
             }
         }
-        if (!isArtifact) {
-            looking.start();
-        }
+        Thread.ofPlatform().name("berth-models").daemon().start(this::keepLooking);
     }
 
     private void keepLooking() {
@@ -193,8 +185,6 @@ public final class ModelDirectory implements AutoCloseable {
                 if (loadAtStart && models.store.find(artifact.name).isEmpty()) {
                     models.store.begin(artifact, false, Optional.empty());
                 }
-            } else if (isArtifact && abandoned(serving.get(), artifact)) {
-                log.info("model \"{}\" has changed while it was being loaded", artifact.name);
             } else if (serving.get().isReady() && artifact.last.stream().allMatch(last -> last.loaded.isDone())) {
                 log.info("model \"{}\" has changed", artifact.name);
                 models.store.begin(artifact, true, serving);
@@ -203,16 +193,6 @@ public final class ModelDirectory implements AutoCloseable {
             // The next look tries again.
             log.debug("model \"{}\" is not loaded now", artifact.name, e);
         }
-    }
-
-    /// Gives up the load of a version that nobody wants any more. Its hook may not end, which is why
-    /// it was edited.
-    private boolean abandoned(ModelVersion serving, Artifact artifact) {
-        var loading = Stream.concat(Stream.of(serving), artifact.last.stream())
-                .filter(version -> !version.loaded.isDone() && !version.files.equals(artifact.files))
-                .findFirst();
-        loading.ifPresent(models.store::abandon);
-        return loading.isPresent();
     }
 
     /// One that is being loaded is unloaded as soon as it is there.

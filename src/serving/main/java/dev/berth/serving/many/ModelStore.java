@@ -151,11 +151,6 @@ public final class ModelStore {
         }
     }
 
-    /// Gives up a load whose files have changed meanwhile.
-    void abandon(ModelVersion version) {
-        giveUp(version, version.notReady("has changed again while it was being loaded"));
-    }
-
     private static ServingException failure(ModelVersion version, Throwable e) {
         return e instanceof ServingException known
                 ? known
