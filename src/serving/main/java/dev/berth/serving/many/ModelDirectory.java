@@ -16,7 +16,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,9 +36,6 @@ public final class ModelDirectory implements AutoCloseable {
 
     /// The same for files that somebody edits and looks at the answers.
     public static final Duration BETWEEN_EDITS = Duration.ofMillis(150);
-
-    /// What no name may have: control characters, and what stands for bytes that are no characters.
-    private static final Pattern UNUSABLE = Pattern.compile("[\\p{Cntrl}\\uFFFD]");
 
     private static final Logger log = LoggerFactory.getLogger(ModelDirectory.class);
 
@@ -146,13 +142,7 @@ public final class ModelDirectory implements AutoCloseable {
                 if (name.endsWith(".tar.gz")) {
                     tellOnce("models: %s is not served; unpack it into a directory of %s".formatted(name, root));
                 } else if (Files.isDirectory(entry)) {
-                    if (UNUSABLE.matcher(name).find()) {
-                        tellOnce(
-                                "models: \"%s\" is not served, because its name has characters that a name of a model can't have"
-                                        .formatted(UNUSABLE.matcher(name).replaceAll("?")));
-                    } else {
-                        found.put(name, ArtifactFiles.in(entry));
-                    }
+                    found.put(name, ArtifactFiles.in(entry));
                 }
             }
         }
