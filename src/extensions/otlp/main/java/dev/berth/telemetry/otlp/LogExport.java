@@ -8,9 +8,7 @@ import io.opentelemetry.api.logs.LoggerProvider;
 import io.opentelemetry.api.logs.Severity;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanContext;
-import io.opentelemetry.api.trace.SpanId;
 import io.opentelemetry.api.trace.TraceFlags;
-import io.opentelemetry.api.trace.TraceId;
 import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.context.Context;
 import org.slf4j.Logger;
@@ -61,14 +59,12 @@ final class LogExport extends UnsynchronizedAppenderBase<ILoggingEvent> {
         line.emit();
     }
 
-    /// The lines of a batch have the ids of all its requests, and so are in none of their traces.
+    /// The lines of a batch have the ids of all its requests, which are none together, and so are in none of
+    /// their traces.
     private static Context context(ILoggingEvent event) {
         var trace = event.getMDCPropertyMap().getOrDefault("trace_id", "");
         var span = event.getMDCPropertyMap().getOrDefault("span_id", "");
-        return TraceId.isValid(trace) && SpanId.isValid(span)
-                ? Context.root()
-                        .with(Span.wrap(
-                                SpanContext.create(trace, span, TraceFlags.getSampled(), TraceState.getDefault())))
-                : Context.root();
+        var place = SpanContext.create(trace, span, TraceFlags.getSampled(), TraceState.getDefault());
+        return Context.root().with(Span.wrap(place));
     }
 }
