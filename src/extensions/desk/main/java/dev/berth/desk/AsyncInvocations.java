@@ -47,8 +47,6 @@ final class AsyncInvocations extends AbstractLifeCycle implements Draining {
     /// For what the container has answered to be written when the server stops.
     private static final Duration LAST_OBJECTS = Duration.ofSeconds(5);
 
-    private static final Duration IDLE = Duration.ofSeconds(10);
-
     private final Location answers;
     private final Location failures;
     private final Optional<Path> inputs;
@@ -74,11 +72,10 @@ final class AsyncInvocations extends AbstractLifeCycle implements Draining {
         this.queue = new ThreadPoolExecutor(
                 config.get(DeskConfig.CONCURRENCY),
                 config.get(DeskConfig.CONCURRENCY),
-                IDLE.toSeconds(),
+                0,
                 TimeUnit.SECONDS,
                 new LinkedBlockingQueue<>(config.get(DeskConfig.QUEUE)),
                 Thread.ofVirtual().name("berth-async-", 0).factory());
-        queue.allowCoreThreadTimeOut(true);
     }
 
     /// Empty where no place for answers is set.

@@ -102,7 +102,7 @@ public final class ManyModels implements Served {
                 throw version.notReady(State.LATE.text);
             }
             try {
-                return version.model.enter(() -> version.await(version.loaded, deadline));
+                return version.model.enter(() -> version.await(version.loaded, deadline.nanosLeft()));
             } catch (ServingException e) {
                 if (version.state() != State.UNLOADING || store.isStopped()) {
                     throw e;
@@ -110,7 +110,7 @@ public final class ManyModels implements Served {
             }
             if (root.isPresent()) {
                 // It is unloaded, or another version has its place.
-                version.await(version.left, deadline);
+                version.await(version.left, deadline.nanosLeft());
             }
         }
     }

@@ -3,7 +3,6 @@ package dev.berth.serving.many;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.hooks.Deadline;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -122,12 +121,8 @@ final class ModelVersion {
 
     /// Has a request wait until it is loaded, or has left its name.
     ///
-    /// @throws ServingException why it could not be loaded; `NOT_READY` at the deadline
-    void await(CompletableFuture<Void> event, Deadline deadline) {
-        await(event, deadline.nanosLeft());
-    }
-
-    private void await(CompletableFuture<Void> event, long nanos) {
+    /// @throws ServingException why it could not be loaded; `NOT_READY` when the time is over
+    void await(CompletableFuture<Void> event, long nanos) {
         try {
             event.get(Math.max(0, nanos), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {

@@ -92,7 +92,10 @@ final class RequestSpan implements RequestTrace {
     @Override
     public Step batch(String name, List<RequestTrace> requests, BatchSize size, int worker) {
         var spans = requests.stream().map(RequestSpan.class::cast).toList();
-        var parent = spans.stream().filter(RequestSpan::isSampled).findFirst().orElse(this);
+        var parent = spans.stream()
+                .filter(request -> request.span.getSpanContext().isSampled())
+                .findFirst()
+                .orElse(this);
         var builder = whole.tracer()
                 .spanBuilder(name)
                 .setAttribute("berth.batch.requests", requests.size())
@@ -108,10 +111,6 @@ final class RequestSpan implements RequestTrace {
             }
         }
         return begun;
-    }
-
-    private boolean isSampled() {
-        return span.getSpanContext().isSampled();
     }
 
     private Optional<Span> leaveQueue() {
