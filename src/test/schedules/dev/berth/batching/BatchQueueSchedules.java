@@ -33,8 +33,7 @@ class BatchQueueSchedules {
                             until(() -> model.fake.order.contains("a"));
                             model.fake.release();
                         });
-                assertThat(model.batcher.queue.locked(model.batcher.queue::size))
-                        .isZero();
+                assertThat(model.batcher.locked(model.batcher::size)).isZero();
             }
         });
     }
@@ -51,7 +50,7 @@ class BatchQueueSchedules {
                     model::close);
             assertThat(model.letIn).allMatch(request -> request.predicted().isDone());
             assertThat(model.letIn).allMatch(request -> request.released().isDone());
-            assertThat(model.batcher.queue.locked(model.batcher.queue::size)).isZero();
+            assertThat(model.batcher.locked(model.batcher::size)).isZero();
             assertThat(model.batcher.hasEnded()).isTrue();
             assertThat(model.fake.events).containsOnlyOnce("close 0");
         });
@@ -109,7 +108,7 @@ class BatchQueueSchedules {
 
         Model(String name, WorkerPool pool) throws Exception {
             var limits = new BatchLimits(1, 1_000, Duration.ZERO, 4, Duration.ZERO);
-            batcher = new Batcher<>(name, pool, limits, fake, Interleavings::now, METRICS.ofModel(name));
+            batcher = Batcher.open(name, pool, limits, fake, Interleavings::now, METRICS.ofModel(name));
         }
 
         List<String> ask(Duration time, String... records) throws Exception {

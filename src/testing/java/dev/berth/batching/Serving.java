@@ -41,7 +41,7 @@ final class Serving implements AutoCloseable {
     /// @param pool where its workers take turns with those of other models
     Serving(FakeModel model, WorkerPool pool, BatchLimits limits) throws Exception {
         this.model = model;
-        this.batcher = new Batcher<>("the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
+        this.batcher = Batcher.open("the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
     }
 
     static WorkerPool pool(int workers) {
@@ -141,7 +141,7 @@ final class Serving implements AutoCloseable {
     }
 
     int depth() {
-        return batcher.queue.locked(batcher.queue::size);
+        return batcher.locked(batcher::size);
     }
 
     void awaitRunning(String... records) {

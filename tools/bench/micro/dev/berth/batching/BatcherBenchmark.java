@@ -56,7 +56,7 @@ public class BatcherBenchmark extends Defaults {
     public void start() throws Exception {
         metrics = new ServingMetrics();
         var cpu = new Accelerator.Cpu(2, CpuProfile.ADAPTIVE);
-        batcher = new Batcher<>(
+        batcher = Batcher.open(
                 "the echo",
                 new WorkerPool(List.of(cpu, cpu)),
                 new BatchLimits(1, 16_384, Duration.ZERO, 100, Duration.ZERO),

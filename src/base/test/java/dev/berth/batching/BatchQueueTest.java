@@ -31,7 +31,7 @@ class BatchQueueTest {
     private final AtomicLong now = new AtomicLong();
     private final ServingMetrics metrics = new ServingMetrics();
     private final Map<String, Submission<String, String>> asked = new HashMap<>();
-    private BatchQueue<String, String> queue = queue(1, TARGET, 1_000);
+    private Batcher<String, String> queue = queue(1, TARGET, 1_000);
 
     @AfterEach
     void stop() {
@@ -73,7 +73,7 @@ class BatchQueueTest {
         int tokens = numbers.length > 3 && !inSteps ? Integer.parseInt(numbers[3]) : 1_000;
         queue = queue(number(numbers[0]), number(numbers[1]), number(numbers[2]), tokens);
         if (inSteps) {
-            queue.predictInSteps();
+            queue.inSteps = true;
         }
         for (var step : script.split("; ")) {
             var words = step.split(" ", 2);
@@ -198,14 +198,15 @@ class BatchQueueTest {
         assertThat(metrics.scrape().lines()).contains(lines);
     }
 
-    private BatchQueue<String, String> queue(int size, int target, int capacity) {
+    private Batcher<String, String> queue(int size, int target, int capacity) {
         return queue(size, target, capacity, 1_000);
     }
 
-    private BatchQueue<String, String> queue(int size, int target, int capacity, int tokens) {
+    private Batcher<String, String> queue(int size, int target, int capacity, int tokens) {
         var limits = new BatchLimits(size, tokens, Duration.ZERO, capacity, Duration.ofNanos(target));
-        var queue = new BatchQueue<String, String>("the model", () -> {}, limits, now::get, metrics.ofModel("words"));
-        queue.countWorkers(1, "");
+        var queue =
+                new Batcher<String, String>("the model", Serving.pool(0), limits, now::get, metrics.ofModel("words"));
+        queue.liveWorkers = 1;
         return queue;
     }
 
@@ -221,9 +222,7 @@ class BatchQueueTest {
 
     private Submission<String, String> submit(BooleanSupplier hasGone, Pieces<String> pieces, PartSink<String> sink) {
         var caller = new Caller(hasGone, Map.of(), RequestTrace.NONE);
-        var request = new Submission<>(queue, pieces, sink, caller, now.get());
-        queue.submit(request);
-        return request;
+        return queue.submit(pieces, sink, caller);
     }
 
     /// @param looks counts how often it is looked at

@@ -70,7 +70,7 @@ class WorkerPoolTest {
     @Test
     void aStateThatHangsWhenItIsClosedKeepsNoOtherModelFromServing() throws Exception {
         var released = new CountDownLatch(1);
-        try (var wedged = new Batcher<>(
+        try (var wedged = Batcher.open(
                 "stepFn", pool, ONE_BY_ONE, closesWith(released), System::nanoTime, metrics.ofModel("streams"))) {
             var other = model();
             wedged.submit(
@@ -173,7 +173,7 @@ class WorkerPoolTest {
                 return super.begin(record);
             }
         };
-        try (var batcher = new Batcher<>(
+        try (var batcher = Batcher.open(
                 "stepFn", Serving.pool(2), ONE_BY_ONE, steps, System::nanoTime, metrics.ofModel("streams"))) {
             var readers = List.of(new Reader(), new Reader());
             var requests = readers.stream()

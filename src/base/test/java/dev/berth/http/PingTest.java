@@ -134,7 +134,7 @@ class PingTest {
             server.awaitQueued(1);
             gate.open();
             assertStatus(last.join(), 500, "the device is gone");
-            assertStatus(waiting.join(), 503, "lost its last worker");
+            assertStatus(waiting.join(), 503, "has no worker that can predict");
             await().untilAsserted(
                             () -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
             assertStatus(server.invoke("fine"), 503, "no worker that can predict");

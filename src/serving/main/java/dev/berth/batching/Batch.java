@@ -15,7 +15,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.MDC;
 
 /// Pieces that the calling worker's predictor has at once. They never change; whether the batch was
-/// interrupted is written under the lock of the [BatchQueue].
+/// interrupted is written under the lock of the [Batcher].
 final class Batch<I, O> {
 
     final List<Piece<I, O>> pieces;

@@ -1,33 +1,79 @@
 package dev.berth.batching;
 
+import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /// Predicts the records of many requests for one model in batches, on workers that take turns with
-/// those of other models.
+/// those of other models on the threads of the [WorkerPool].
 ///
 /// Nothing here waits for predictions: the caller that has submitted records decides how long to wait.
-/// Predictors run on the threads of the [WorkerPool].
-public final class Batcher<I, O> implements AutoCloseable {
+/// What records hold is bounded by the memory of requests, and how long they take by the expected
+/// wait.
+///
+/// Workers [#take] pieces of the requests that have not ended, and say what became of them. It has the one
+/// lock of the model. No foreign code runs under it. A piece waits only while its request is open.
+public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoCloseable {
 
     /// How long [#close] waits for workers: native code may never end.
     private static final Duration JOIN = Duration.ofSeconds(3);
 
-    final BatchQueue<I, O> queue;
-    private final List<Worker<I, O>> workers = new ArrayList<>();
+    /// Rejections of requests with less time left do not count as overload: they come where the wait
+    /// is half of it. Clients put up with so short a wait, in order of arrival.
+    private static final Duration SHORT_DEADLINE = Duration.ofSeconds(4);
 
+    final BatchLimits limits;
+    final ModelMetrics metrics;
+    final String predictor;
+    final WorkerPool pool;
+    final List<Worker<I, O>> workers = new ArrayList<>();
     /// Of predictors.
-    private final CountDownLatch open;
+    final CountDownLatch open;
 
-    private final WorkerPool pool;
-    private final Runnable whenClosed;
+    private final LongSupplier clock;
+    private Runnable whenClosed = () -> {};
+
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // All that follows is guarded by the lock.
+
+    private final Set<Submission<I, O>> requests = new LinkedHashSet<>();
+    private final Line<I, O> line;
+
+    /// How many workers can predict. Read without the lock too, because `/ping` asks.
+    volatile int liveWorkers;
+
+    /// Whether records are predicted in steps.
+    boolean inSteps;
+
+    private boolean closed;
+
+    /// What must wait until the lock is free.
+    private List<Runnable> afterwards = new ArrayList<>();
+
+    Batcher(String predictor, WorkerPool pool, BatchLimits limits, LongSupplier clock, ModelMetrics metrics) {
+        this.predictor = predictor;
+        this.pool = pool;
+        this.limits = limits;
+        this.clock = clock;
+        this.metrics = metrics;
+        this.line = new Line<>(limits, metrics);
+        this.open = new CountDownLatch(pool.accelerators().size());
+    }
 
     /// Opens a predictor for each worker, one after another on the calling thread, and serves as soon
     /// as all are open.
@@ -36,7 +82,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     /// @param clock in nanoseconds, such as [System#nanoTime()]
     /// @param metrics of the model, whose name stands in messages and the log
     /// @throws Exception what the factory threw; the predictors that were open are closed then
-    public Batcher(
+    public static <I, O> Batcher<I, O> open(
             String predictor,
             WorkerPool pool,
             BatchLimits limits,
@@ -44,19 +90,58 @@ public final class Batcher<I, O> implements AutoCloseable {
             LongSupplier clock,
             ModelMetrics metrics)
             throws Exception {
-        this.pool = pool;
-        this.queue = new BatchQueue<>(predictor, this::wake, limits, clock, metrics);
-        this.open = new CountDownLatch(pool.accelerators().size());
+        var batcher = new Batcher<I, O>(predictor, pool, limits, clock, metrics);
+        batcher.open(factory);
+        return batcher;
+    }
+
+    private void open(Predictor.Factory<I, O> factory) throws Exception {
         try {
             for (int number = 0; number < pool.accelerators().size(); number++) {
-                workers.add(new Worker<>(number, factory.open(number), queue, pool, open));
+                var its = factory.open(number);
+                inSteps = its instanceof Predictor.InSteps<I, O, ?>;
+                workers.add(new Worker<>(number, its, this));
             }
         } catch (Throwable e) {
             workers.forEach(Worker::close);
             throw e;
         }
-        whenClosed = metrics.queueOpened(limits.queueCapacity(), queue::expectedWait);
-        queue.locked(() -> workers.forEach(Worker::start));
+        whenClosed = metrics.queueOpened(limits.queueCapacity(), this::expectedWait);
+        locked(this::countWorkers);
+    }
+
+    void locked(Runnable action) {
+        locked(() -> {
+            action.run();
+            return null;
+        });
+    }
+
+    /// Runs something under the lock, and tells the callers of requests that have ended meanwhile
+    /// without it.
+    <T> T locked(Supplier<T> action) {
+        List<Runnable> then = List.of();
+        lock.lock();
+        try {
+            return action.get();
+        } finally {
+            if (lock.getHoldCount() == 1 && !afterwards.isEmpty()) {
+                then = afterwards;
+                afterwards = new ArrayList<>();
+            }
+            lock.unlock();
+            then.forEach(Runnable::run);
+        }
+    }
+
+    /// Has something done as soon as the lock is free. It is held.
+    void afterwards(Runnable action) {
+        afterwards.add(action);
+    }
+
+    /// As the model's clock counts.
+    long now() {
+        return clock.getAsLong();
     }
 
     /// Refuses what [#submit] would refuse however few records there were, before anything is spent
@@ -65,7 +150,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     /// @param deadlineNanos when the request's time is over, as the clock counts
     /// @throws ServingException `OVERLOADED` or `NOT_READY`
     public void requireRoom(long deadlineNanos) {
-        queue.locked(() -> queue.requireRoom(1, deadlineNanos));
+        locked(() -> requireRoom(1, deadlineNanos));
     }
 
     /// Queues the records. All of them are queued or none.
@@ -73,25 +158,19 @@ public final class Batcher<I, O> implements AutoCloseable {
     /// @param sink where their predictions go, or the parts that a [Predictor.InSteps] gives
     /// @throws ServingException `OVERLOADED` or `NOT_READY`
     public Submission<I, O> submit(Pieces<I> pieces, PartSink<O> sink, Caller caller) {
-        var submission = new Submission<>(queue, pieces, sink, caller, queue.now());
-        queue.locked(() -> queue.submit(submission));
-        return submission;
+        var request = new Submission<>(this, pieces, sink, caller, now());
+        locked(() -> {
+            requireRoom(request.left, sink.deadlineNanos());
+            requests.add(request);
+            line.add(request, now());
+            wake();
+        });
+        return request;
     }
 
     /// How many workers can predict.
     public int liveWorkers() {
-        return queue.workers();
-    }
-
-    /// Has workers look at what they have taken, which may have changed, and another one at what waits:
-    /// the first one that is idle and has room, with a free thread if there is one. One that begins a
-    /// turn is idle no more, so that the next call wakes another. The lock is held.
-    private void wake() {
-        workers.stream().filter(Worker::isHolding).forEach(Worker::wake);
-        workers.stream()
-                .filter(Worker::isNeeded)
-                .min(Comparator.comparing(worker -> !worker.hasFreePlace()))
-                .ifPresent(Worker::wake);
+        return liveWorkers;
     }
 
     /// Looks for workers whose prediction has not ended `grace` after the deadline of all its
@@ -100,7 +179,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     ///
     /// @return the threads of those that were not known before
     public List<Thread> findStuck(Duration grace) {
-        return queue.locked(() -> workers.stream()
+        return locked(() -> workers.stream()
                 .flatMap(worker -> worker.findStuck(grace).stream())
                 .toList());
     }
@@ -111,13 +190,14 @@ public final class Batcher<I, O> implements AutoCloseable {
     @Override
     public void close() {
         whenClosed.run();
-        queue.locked(() -> {
-            queue.close();
+        locked(() -> {
+            closed = true;
+            refuseAll(hasStopped());
             workers.forEach(Worker::retire);
         });
         try {
             if (!open.await(JOIN.toSeconds(), TimeUnit.SECONDS)) {
-                queue.locked(() -> workers.forEach(worker -> worker.leaveBehind(JOIN)));
+                locked(() -> workers.forEach(worker -> worker.leaveBehind(JOIN)));
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
@@ -133,5 +213,222 @@ public final class Batcher<I, O> implements AutoCloseable {
     /// Waits until no worker is inside any more, however long that takes. Only after [#close].
     public void awaitEnd() throws InterruptedException {
         open.await();
+    }
+
+    /// The lock is held, as in all that follows but [#take], [#expectedWait()], [#ask] and [#abandon].
+    ///
+    /// Has workers look at what they have taken, which may have changed, and another one at what waits:
+    /// the first one that is idle and has room, with a free thread if there is one. One that begins a
+    /// turn is idle no more, so that the next call wakes another.
+    private void wake() {
+        workers.stream().filter(Worker::isHolding).forEach(Worker::wake);
+        workers.stream()
+                .filter(Worker::isNeeded)
+                .min(Comparator.comparing(worker -> !worker.hasFreePlace()))
+                .ifPresent(Worker::wake);
+    }
+
+    /// Counts the workers that can predict, and refuses all requests when none can.
+    void countWorkers() {
+        int before = liveWorkers;
+        liveWorkers = (int) workers.stream().filter(Worker::canPredict).count();
+        // Another version of the model may have workers under the same name.
+        metrics.workers.addAndGet(liveWorkers - before);
+        if (liveWorkers == 0) {
+            refuseAll(noWorkers());
+        }
+    }
+
+    private String noWorkers() {
+        return "%s has no worker that can predict; hooks that do not end: %d"
+                .formatted(metrics.model(), metrics.stuckHooks.get());
+    }
+
+    private String hasStopped() {
+        return "%s has stopped".formatted(metrics.model());
+    }
+
+    private void refuseAll(String why) {
+        List.copyOf(requests).forEach(request -> end(request, ErrorType.NOT_READY.because(why)));
+    }
+
+    /// @throws ServingException when so many pieces can't be queued, or no worker will answer
+    void requireRoom(int pieces, long deadline) {
+        if (closed || liveWorkers == 0) {
+            throw ErrorType.NOT_READY.because(closed ? hasStopped() : noWorkers());
+        }
+        if (!hasLine()) {
+            return;
+        }
+        long left = deadline - now();
+        if (size() >= limits.queueCapacity()) {
+            throw overloaded(
+                    left,
+                    "found %d requests waiting, expected fewer than %d".formatted(size(), limits.queueCapacity()));
+        }
+        long wait = expectedWait(pieces);
+        if (wait > left / 2) {
+            throw overloaded(
+                    left,
+                    "its records would wait %.1f s, and the request's time is over in %.1f s"
+                            .formatted(wait / 1e9, left / 1e9));
+        }
+    }
+
+    private ServingException overloaded(long left, String why) {
+        metrics.overloaded.increment();
+        if (left > SHORT_DEADLINE.toNanos()) {
+            line.leftUnanswered();
+        }
+        return ErrorType.OVERLOADED.because("%s is overloaded: %s; try again later".formatted(metrics.model(), why));
+    }
+
+    /// How long a record that came now would wait.
+    Duration expectedWait() {
+        return locked(() -> hasLine() ? Duration.ofNanos(expectedWait(1)) : Duration.ZERO);
+    }
+
+    private long expectedWait(int count) {
+        long measured = line.expectedWait(count);
+        // Were more places about to become free than a batch has, some of them would have, and the line
+        // would have moved.
+        long places = (long) Math.max(1, liveWorkers) * limits.maxBatchSize();
+        return inSteps ? Math.max(measured, line.stillFor(now()) * line.pieces() / places) : measured;
+    }
+
+    /// The number of requests that wait.
+    int size() {
+        return line.size();
+    }
+
+    /// Whether records wait.
+    boolean hasLine() {
+        return size() > 0;
+    }
+
+    /// In how long a batch should be made of what waits; zero or less: now; [Long#MAX_VALUE]: nothing
+    /// waits.
+    long ripeInNanos() {
+        return line.ripeInNanos(now());
+    }
+
+    /// Takes pieces that go together and that somebody waits for. Where others are left, the next worker
+    /// is woken for them.
+    ///
+    /// Whether a caller has gone away is asked without the lock; the room that such callers leave is
+    /// filled up again.
+    ///
+    /// @param room for how many
+    /// @param taken where they go, under the lock
+    /// @return false: no batch should be made now
+    boolean take(int room, Collection<Piece<I, O>> taken) {
+        var chosen = new ArrayList<Piece<I, O>>();
+        var asked = new HashSet<Submission<I, O>>();
+        while (true) {
+            var toAsk = locked(() -> {
+                chosen.removeIf(piece -> !piece.isWanted());
+                if (!chosen.isEmpty() || ripeInNanos() <= 0) {
+                    line.fill(chosen, room, now(), this::expire);
+                }
+                var callers = Submission.of(chosen);
+                callers.removeAll(asked);
+                if (callers.isEmpty() && !chosen.isEmpty()) {
+                    start(chosen);
+                    taken.addAll(chosen);
+                }
+                return callers;
+            });
+            if (toAsk.isEmpty()) {
+                return !chosen.isEmpty();
+            }
+            asked.addAll(toAsk);
+            toAsk.stream().filter(Submission::isAbandoned).forEach(this::abandon);
+        }
+    }
+
+    private void start(List<Piece<I, O>> chosen) {
+        long now = now();
+        for (var piece : chosen) {
+            if (piece.request.start(piece, now)) {
+                metrics.queueWait.record(Duration.ofNanos(now - piece.request.arrivedAt));
+            }
+        }
+        line.moved(chosen.stream().mapToLong(piece -> piece.length).sum(), now);
+        if (hasLine()) {
+            wake();
+        }
+    }
+
+    private Stream<Batch<I, O>> running() {
+        return workers.stream().flatMap(worker -> worker.running.stream());
+    }
+
+    /// A piece is predicted; its sink has the prediction.
+    void answer(Piece<I, O> piece) {
+        var request = piece.request;
+        if (!request.hasEnded() && request.answered()) {
+            end(request, null);
+            line.answered();
+        }
+    }
+
+    void expire(Submission<I, O> request) {
+        if (!request.hasEnded()) {
+            metrics.expired.increment();
+            leave(
+                    request,
+                    ErrorType.DEADLINE_EXCEEDED.because(
+                            request.hasStarted
+                                    ? "the request's time ran out while %s ran".formatted(predictor)
+                                    : "the request's time ran out while it was queued"));
+        }
+    }
+
+    @Override
+    void abandon(Submission<I, O> request) {
+        locked(() -> leave(request, ErrorType.CALLER_GONE.because("the caller has gone away")));
+    }
+
+    private void leave(Submission<I, O> request, ServingException why) {
+        // A caller that leaves while an answer comes in parts has not waited for too long.
+        if (!request.hasEnded() && !(inSteps && request.hasStarted)) {
+            line.leftUnanswered();
+        }
+        end(request, why);
+    }
+
+    /// Ends a request, unless it has ended: its pieces stop waiting, and batches that nobody waits
+    /// for any more are interrupted.
+    ///
+    /// @param failure why it has no predictions; null where it has them
+    void end(Submission<I, O> request, Throwable failure) {
+        if (!requests.remove(request)) {
+            return;
+        }
+        line.remove(request);
+        afterwards.add(request.end(failure, now()));
+        if (failure != null) {
+            metrics.abandoned.increment(request.recordsNotStarted());
+            running().forEach(Batch::interruptIfUnwanted);
+            // A worker may hold the state of its streams.
+            wake();
+        }
+    }
+
+    @Override
+    void ask(Submission<I, O> request) {
+        if (request.isAbandoned()) {
+            abandon(request);
+            return;
+        }
+        locked(() -> {
+            long now = now();
+            if (request.isExpired(now)) {
+                expire(request);
+            } else {
+                running().forEach(batch -> batch.interruptFor(request, now));
+                wake();
+            }
+        });
     }
 }

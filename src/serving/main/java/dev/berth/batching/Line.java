@@ -7,7 +7,7 @@ import java.util.SequencedSet;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/// The requests of which pieces wait, and whose turn it is. Guarded by the lock of the [BatchQueue].
+/// The requests of which pieces wait, and whose turn it is. Guarded by the lock of the [Batcher].
 ///
 /// A batch begins with a piece of a request that has had nothing, so that a request of thousands does
 /// not hold up one of a few that came later. Of several such requests the first one is served. But

@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,9 +33,7 @@ final class Worker<I, O> {
 
     private final int number;
     private final Predictor<I, O> predictor;
-    private final BatchQueue<I, O> queue;
-    private final WorkerPool pool;
-    private final CountDownLatch open;
+    private final Batcher<I, O> queue;
     private final ModelMetrics metrics;
 
     // All that follows is guarded by the lock of the queue.
@@ -63,23 +60,19 @@ final class Worker<I, O> {
     /// Whether it takes no more: its model is closed, or its predictor of no use.
     private boolean isRetired;
 
-    private boolean isCounted;
+    /// What its predictor has at the moment. An interrupt that has come for it ends with it, and none
+    /// comes after.
+    Optional<Batch<I, O>> running = Optional.empty();
 
-    /// @param open counts the predictors that are not closed
-    Worker(int number, Predictor<I, O> predictor, BatchQueue<I, O> queue, WorkerPool pool, CountDownLatch open) {
+    Worker(int number, Predictor<I, O> predictor, Batcher<I, O> queue) {
         this.number = number;
         this.predictor = predictor;
         this.queue = queue;
-        this.pool = pool;
-        this.open = open;
         this.metrics = queue.metrics;
-        if (isInSteps()) {
-            queue.predictInSteps();
-        }
     }
 
-    private boolean isInSteps() {
-        return predictor instanceof Predictor.InSteps<I, O, ?>;
+    boolean canPredict() {
+        return !isStuck && !isRetired;
     }
 
     private boolean isIdle() {
@@ -97,7 +90,7 @@ final class Worker<I, O> {
     }
 
     boolean hasFreePlace() {
-        return pool.threads(number).hasPlace();
+        return queue.pool.threads(number).hasPlace();
     }
 
     /// Begins a turn, or looks again when there is something to do.
@@ -108,7 +101,7 @@ final class Worker<I, O> {
             isInTurn = true;
             queue.afterwards(this::beginTurn);
         } else if (ripe < Long.MAX_VALUE) {
-            later = pool.executeIn(ripe, () -> queue.locked(this::wakeIfIdle));
+            later = queue.pool.executeIn(ripe, () -> queue.locked(this::wakeIfIdle));
         }
     }
 
@@ -133,7 +126,7 @@ final class Worker<I, O> {
     /// How many pieces it takes now. One after the other where they are predicted in steps: they need
     /// not be of one bucket.
     private int room() {
-        if (!isInSteps()) {
+        if (!queue.inSteps) {
             return taken.isEmpty() ? queue.limits.maxBatchSize() : 0;
         }
         return taken.size() < queue.limits.queueCapacity() && moving(taken).size() < queue.limits.maxBatchSize()
@@ -152,7 +145,7 @@ final class Worker<I, O> {
 
     private void beginTurn() {
         try {
-            pool.threads(number).execute(this::takeTurn);
+            queue.pool.threads(number).execute(this::takeTurn);
         } catch (OutOfMemoryError e) {
             // There is no memory for a thread. The next request that waits has it tried again.
             metrics.caught(e);
@@ -209,7 +202,7 @@ final class Worker<I, O> {
         var batch = queue.locked(() -> {
             var begun = new Batch<>(moving(pieces), taken, queue.now());
             if (begun.size() > 0) {
-                queue.begin(number, begun);
+                running = Optional.of(begun);
             }
             return begun;
         });
@@ -247,7 +240,10 @@ final class Worker<I, O> {
             return Optional.of(e);
         } finally {
             MDC.setContextMap(logContext());
-            queue.locked(() -> queue.finish(number));
+            queue.locked(() -> {
+                running = Optional.empty();
+                Thread.interrupted();
+            });
         }
     }
 
@@ -321,7 +317,7 @@ final class Worker<I, O> {
     private void lose(Throwable cause) {
         Submission.of(taken).forEach(request -> queue.end(request, cause));
         isRetired = true;
-        count("%s has lost its last worker".formatted(metrics.model()));
+        queue.countWorkers();
     }
 
     private void leave() {
@@ -335,33 +331,19 @@ final class Worker<I, O> {
     }
 
     private void countStuck(int more) {
-        pool.stuck.addAndGet(more);
+        queue.pool.stuck.addAndGet(more);
         metrics.stuckHooks.addAndGet(more);
-        count(queue.noWorkers());
-    }
-
-    /// Has itself counted if it can predict, and counted out if it can't.
-    ///
-    /// @param ifNone why requests are refused where no other worker can
-    private void count(String ifNone) {
-        boolean can = !isStuck && !isRetired;
-        if (can != isCounted) {
-            isCounted = can;
-            queue.countWorkers(can ? 1 : -1, ifNone);
-        }
-    }
-
-    /// Begins to serve. The lock is held, as in what follows but [#close()].
-    void start() {
-        count("");
+        queue.countWorkers();
     }
 
     /// A prediction that has not ended `grace` after the deadline of all its requests is stuck: its worker
-    /// counts as lost until it ends.
+    /// counts as lost until it ends. The lock is held, as in what follows but [#close()].
     ///
     /// @return its thread, where it is stuck and was not known to be
     Optional<Thread> findStuck(Duration grace) {
-        if (isStuck || !queue.isOverdue(number, grace)) {
+        if (isStuck
+                || running.filter(batch -> batch.isOverdue(queue.now(), grace.toNanos()))
+                        .isEmpty()) {
             return Optional.empty();
         }
         giveUp();
@@ -383,11 +365,11 @@ final class Worker<I, O> {
             return;
         }
         isRetired = true;
-        count("");
+        queue.countWorkers();
         later.cancel(false);
         if (thread == null) {
             try {
-                thread = pool.start(this::free);
+                thread = queue.pool.start(this::free);
             } catch (OutOfMemoryError e) {
                 // There is no memory for a thread.
                 metrics.caught(e);
@@ -399,7 +381,7 @@ final class Worker<I, O> {
     private void free() {
         close();
         queue.locked(this::leave);
-        open.countDown();
+        queue.open.countDown();
     }
 
     /// Closes the predictor, once. No other thread may be inside.

@@ -39,7 +39,7 @@ final class LoadedModel<M, I, O> {
         this.pool = new HookPool(hooks, threads, metrics);
         this.metrics = metrics;
         this.batcher =
-                new Batcher<>(hooks.predicting(), plan.workers(), plan.limits(), this::open, System::nanoTime, metrics);
+                Batcher.open(hooks.predicting(), plan.workers(), plan.limits(), this::open, System::nanoTime, metrics);
         try {
             // Asked once and not for each request, none of which it can hold up then.
             this.facts = new ModelFacts(
