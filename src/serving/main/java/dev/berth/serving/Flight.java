@@ -38,15 +38,17 @@ final class Flight<I, O> implements PartSink<O> {
     /// predicted for it, beside what the hook made of that.
     private static final long PIECE = 256;
 
-    private final LoadedModel<?, I, O> model;
+    final LoadedModel<?, I, O> model;
     private final Hooks<?, I, O> hooks;
 
     /// Nothing where the hooks predict at once.
     private final Optional<StreamingHandler<?, I, O, ?>> streaming;
 
     private final InvocationRequest request;
-    private final Call call;
-    private final long begunAt;
+    final Call call;
+
+    /// As the clock counts.
+    final long begunAt;
     private CompletableFuture<ServedAnswer> answer = CompletableFuture.completedFuture(null);
 
     /// A request in other words may leave less time.
@@ -56,7 +58,7 @@ final class Flight<I, O> implements PartSink<O> {
     private volatile HookPool.Run<?> run;
 
     /// The place of the records in the queue; null before they are there.
-    private volatile Submission<I, O> submission;
+    volatile Submission<I, O> submission;
 
     /// Completed when the deadline will not change any more.
     private final CompletableFuture<Void> translated = new CompletableFuture<>();
@@ -80,7 +82,11 @@ final class Flight<I, O> implements PartSink<O> {
         this.request = request;
         this.call = call;
         this.deadline = call.deadline();
-        this.begunAt = deadline.clock().getAsLong();
+        this.begunAt = now();
+    }
+
+    long now() {
+        return deadline.clock().getAsLong();
     }
 
     /// The whole way.
@@ -213,18 +219,15 @@ final class Flight<I, O> implements PartSink<O> {
 
     /// Completed when there is a part, or there will be none.
     private CompletableFuture<ServedAnswer> stream(MediaType type) {
-        var streamed =
-                new ServedAnswer.Streamed<O>(this::encodePart, type, call, model.metrics.streams(), deadline, begunAt);
-        var predicted = submit(streamed);
-        streamed.comesFrom(submission);
-        var _ = predicted.whenComplete((_, failure) -> {
+        var streamed = new ServedAnswer.Streamed<>(this, type);
+        var _ = submit(streamed).whenComplete((_, failure) -> {
             if (failure == null) {
-                streamed.end(invocation(Duration.ZERO));
+                streamed.end();
             } else {
                 streamed.fail(HookFailure.inside(hooks.predicting(), failure));
             }
         });
-        return streamed.begun();
+        return streamed.begun;
     }
 
     /// Has the records predicted. The thread that ends them, mostly a worker's, says so.
@@ -234,7 +237,7 @@ final class Flight<I, O> implements PartSink<O> {
         return submission.predicted();
     }
 
-    private byte[] encodePart(O part, int index) {
+    byte[] encodePart(O part, int index) {
         var partFn = hooks.name(Hook.PART_FN);
         try {
             var data = streaming.orElseThrow().partFn(part, index, request);
@@ -254,7 +257,7 @@ final class Flight<I, O> implements PartSink<O> {
         return new ServedAnswer.Whole(answered, invocation(took));
     }
 
-    private Invocation invocation(Duration encoded) {
+    Invocation invocation(Duration encoded) {
         var predicted = Optional.ofNullable(submission);
         return new Invocation(
                 pieces.records().size(),

@@ -1,14 +1,11 @@
 package dev.berth.serving;
 
 import dev.berth.batching.PartSink;
-import dev.berth.batching.Submission;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
-import dev.berth.serving.hooks.Deadline;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -18,7 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiFunction;
 
 /// What a model answers: one body, or parts as they are made.
 public sealed interface ServedAnswer {
@@ -40,19 +36,13 @@ public sealed interface ServedAnswer {
         /// How often the reader is looked after while there is nothing to send.
         private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-        private final BiFunction<O, Integer, byte[]> encoder;
+        private final Flight<?, O> flight;
         private final MediaType type;
-        private final RequestMemory memory;
-        private final ModelMetrics.Streams metrics;
-        private final Deadline deadline;
         private final StreamLimits limits;
-        private final long begunAt;
+        private final ModelMetrics.Streams metrics;
 
-        /// Completed when the first part is there or all have come.
-        private final CompletableFuture<ServedAnswer> begun = new CompletableFuture<>();
-
-        /// Set before it is read from.
-        private Submission<?, O> submission;
+        /// This, when there is a part or will be none; or why there is no answer.
+        final CompletableFuture<ServedAnswer> begun = new CompletableFuture<>();
 
         /// With an empty one after the last.
         private final BlockingQueue<Optional<byte[]>> parts = new LinkedBlockingQueue<>();
@@ -64,38 +54,16 @@ public sealed interface ServedAnswer {
         private long charged;
         private Runnable cutOff = () -> {};
 
-        // Written before the end is in the queue, and read after.
+        /// Written before the end is in the queue, and read after.
         private ServingException failure;
-        private Invocation invocation;
 
-        /// @param call whose memory nobody else uses while there are workers that call this
-        /// @param deadline until the first part
-        /// @param begunAt when the request came, as the deadline's clock counts
-        Streamed(
-                BiFunction<O, Integer, byte[]> encoder,
-                MediaType type,
-                Call call,
-                ModelMetrics.Streams metrics,
-                Deadline deadline,
-                long begunAt) {
-            this.encoder = encoder;
+        /// @param flight whose memory nobody else uses while there are workers that call this
+        Streamed(Flight<?, O> flight, MediaType type) {
+            this.flight = flight;
             this.type = type;
-            this.memory = call.memory();
-            this.metrics = metrics;
-            this.deadline = deadline;
-            this.limits = call.streams().orElseThrow();
-            this.begunAt = begunAt;
-            this.deadlineNanos = deadline.nanos();
-        }
-
-        /// Says where the parts come from. The first may be there already.
-        void comesFrom(Submission<?, O> source) {
-            submission = source;
-        }
-
-        /// This, when there is a part or will be none; or why there is no answer.
-        CompletableFuture<ServedAnswer> begun() {
-            return begun;
+            this.limits = flight.call.streams().orElseThrow();
+            this.metrics = flight.model.metrics.streams();
+            this.deadlineNanos = flight.deadlineNanos();
         }
 
         public MediaType contentType() {
@@ -104,19 +72,19 @@ public sealed interface ServedAnswer {
 
         @Override
         public void take(int index, O part) {
-            var framed = framed(encoder.apply(part, index));
+            var framed = framed(flight.encodePart(part, index));
             synchronized (this) {
                 long filled = buffered.get() + framed.length;
                 if (filled > charged) {
-                    memory.addAtOnce(filled - charged);
+                    flight.call.memory().addAtOnce(filled - charged);
                     charged = filled;
                 }
                 buffered.addAndGet(framed.length);
-                long now = deadline.clock().getAsLong();
-                long last = begunAt + limits.whole().toNanos();
+                long now = flight.now();
+                long last = flight.begunAt + limits.whole().toNanos();
                 metrics.parts.increment();
                 if (!begun.isDone()) {
-                    metrics.firstPart.record(Duration.ofNanos(now - begunAt));
+                    metrics.firstPart.record(Duration.ofNanos(now - flight.begunAt));
                 }
                 add(Optional.of(framed));
                 // Not before: a request that is past its first deadline has ended or has begun to answer.
@@ -147,8 +115,7 @@ public sealed interface ServedAnswer {
             return ("data: " + lines.replace("\n", "\ndata: ") + "\n\n").getBytes(StandardCharsets.ISO_8859_1);
         }
 
-        synchronized void end(Invocation all) {
-            invocation = all;
+        void end() {
             add(Optional.empty());
         }
 
@@ -168,8 +135,7 @@ public sealed interface ServedAnswer {
         }
 
         private ServingException late(ServingException why) {
-            boolean whole =
-                    deadline.clock().getAsLong() - begunAt >= limits.whole().toNanos();
+            boolean whole = flight.now() - flight.begunAt >= limits.whole().toNanos();
             return ErrorType.DEADLINE_EXCEEDED.because(
                     whole
                             ? "the answer took longer than %d s in all (--stream-timeout)"
@@ -202,12 +168,12 @@ public sealed interface ServedAnswer {
             while (true) {
                 var part = poll();
                 if (part == null) {
-                    submission.ask();
+                    flight.submission.ask();
                 } else if (part.isPresent()) {
                     int length = part.get().length;
                     long before = buffered.getAndAdd(-length);
                     if (before >= ROOM && before - length < ROOM) {
-                        submission.ask();
+                        flight.submission.ask();
                     }
                     return part;
                 } else if (failure != null) {
@@ -221,7 +187,7 @@ public sealed interface ServedAnswer {
         /// Waits a while for a part or the end; null: neither has come.
         private Optional<byte[]> poll() {
             try {
-                long left = deadlineNanos - deadline.clock().getAsLong();
+                long left = deadlineNanos - flight.now();
                 return parts.poll(Math.clamp(left, 1, LOOK_NANOS), TimeUnit.NANOSECONDS);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
@@ -237,7 +203,7 @@ public sealed interface ServedAnswer {
         }
 
         public void abandon() {
-            submission.abandon();
+            flight.submission.abandon();
         }
 
         /// Has something done when the time is over while the reader does not take what there is.
@@ -249,7 +215,7 @@ public sealed interface ServedAnswer {
 
         @Override
         public Invocation invocation() {
-            return invocation;
+            return flight.invocation(Duration.ZERO);
         }
     }
 }
