@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -315,41 +314,29 @@ public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoC
     /// Takes pieces that go together and that somebody waits for. Where others are left, the next worker
     /// is woken for them.
     ///
-    /// Whether a caller has gone away is asked without the lock; the room that such callers leave is
-    /// filled up again.
+    /// Whether a caller has gone away is asked without the lock.
     ///
     /// @param room for how many
     /// @param taken where they go, under the lock
-    /// @return false: no batch should be made now
+    /// @return false: there is nothing to predict now
     boolean take(int room, Collection<Piece<I, O>> taken) {
-        var chosen = new ArrayList<Piece<I, O>>();
-        var asked = new HashSet<Submission<I, O>>();
-        while (true) {
-            var toAsk = locked(() -> {
-                chosen.removeIf(piece -> !piece.isWanted());
-                if (!chosen.isEmpty() || ripeInNanos() <= 0) {
-                    line.fill(chosen, room, now(), this::expire);
-                }
-                var callers = Submission.of(chosen);
-                callers.removeAll(asked);
-                if (callers.isEmpty() && !chosen.isEmpty()) {
-                    start(chosen);
-                    taken.addAll(chosen);
-                }
-                return callers;
-            });
-            if (toAsk.isEmpty()) {
-                return !chosen.isEmpty();
+        var chosen = locked(() -> ripeInNanos() <= 0 ? line.take(room, now(), this::expire) : List.<Piece<I, O>>of());
+        Submission.of(chosen).stream().filter(Submission::isAbandoned).forEach(this::abandon);
+        return locked(() -> {
+            var wanted = chosen.stream().filter(Piece::isWanted).toList();
+            if (!wanted.isEmpty()) {
+                start(wanted);
+                taken.addAll(wanted);
             }
-            asked.addAll(toAsk);
-            toAsk.stream().filter(Submission::isAbandoned).forEach(this::abandon);
-        }
+            return !wanted.isEmpty();
+        });
     }
 
     private void start(List<Piece<I, O>> chosen) {
         long now = now();
         for (var piece : chosen) {
-            if (piece.request.start(piece, now)) {
+            piece.request.start(piece, now);
+            if (piece.isLast) {
                 metrics.queueWait.record(Duration.ofNanos(now - piece.request.arrivedAt));
             }
         }
@@ -408,7 +395,7 @@ public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoC
         line.remove(request);
         afterwards.add(request.end(failure, now()));
         if (failure != null) {
-            metrics.abandoned.increment(request.recordsNotStarted());
+            metrics.abandoned.increment(request.recordsNotStarted);
             running().forEach(Batch::interruptIfUnwanted);
             // A worker may hold the state of its streams.
             wake();

@@ -1,6 +1,7 @@
 package dev.berth.batching;
 
 import dev.berth.metrics.ModelMetrics;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
@@ -118,7 +119,7 @@ final class Line<I, O> {
             length = 0;
         }
         untouched.addLast(request);
-        metrics.requestQueued(request.records());
+        metrics.requestQueued(request.recordsNotStarted);
     }
 
     void remove(Submission<I, O> request) {
@@ -168,13 +169,13 @@ final class Line<I, O> {
                 || requests().mapToLong(request -> request.leftLength).sum() >= limits.maxBatchTokens();
     }
 
-    /// Moves pieces that wait into `chosen`, as many as go together with those that it holds; with
-    /// the one whose turn it is, where it holds none. A batch is filled up with pieces of the request
-    /// that it began with, then with those of others in their turn, all of one bucket.
+    /// Takes pieces that go together out of the line: the one whose turn it is, then others of its request,
+    /// then those of others in their turn, all of one bucket.
     ///
-    /// @param most how many it may hold
+    /// @param most how many
     /// @param expired ends a request whose time is over, so that it waits no more
-    void fill(List<Piece<I, O>> chosen, int most, long now, Consumer<Submission<I, O>> expired) {
+    List<Piece<I, O>> take(int most, long now, Consumer<Submission<I, O>> expired) {
+        var chosen = new ArrayList<Piece<I, O>>();
         while (chosen.isEmpty() && size() > 0) {
             var next = next(now);
             if (next.isExpired(now)) {
@@ -184,22 +185,23 @@ final class Line<I, O> {
             }
         }
         if (chosen.isEmpty()) {
-            return;
+            return chosen;
         }
         var first = chosen.getFirst();
-        int longest = chosen.stream().mapToInt(piece -> piece.length).max().orElseThrow();
+        int longest = first.length;
         // Limited, for a stream that may stop anywhere collects all pieces of all requests first.
         for (var piece : inTurn(first.request, now)
                 .filter(request -> !request.isExpired(now))
                 .flatMap(request -> request.waitingIn(first.bucket()).stream())
-                .limit(most - chosen.size())
+                .limit(most - 1)
                 .toList()) {
             if (!limits.hasRoom(chosen.size(), longest, piece.length)) {
-                return;
+                break;
             }
             longest = Math.max(longest, piece.length);
             take(piece, chosen);
         }
+        return chosen;
     }
 
     /// The request whose turn it is.

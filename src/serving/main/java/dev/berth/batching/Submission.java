@@ -11,7 +11,6 @@ import java.util.SequencedSet;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,10 +45,8 @@ public final class Submission<I, O> {
 
     long leftLength;
 
-    /// How many pieces each record has, and how many of them were never with a predictor.
-    private final int[] counts;
-
-    private final int[] notStarted;
+    /// How many of its records have a last piece that was never with a predictor.
+    int recordsNotStarted;
 
     private int unanswered;
     boolean hasStarted;
@@ -70,13 +67,13 @@ public final class Submission<I, O> {
         this.arrivedAt = arrivedAt;
         this.sink = sink;
         this.caller = caller;
-        this.counts = pieces.counts();
-        this.notStarted = counts.clone();
-        for (int record = 0; record < counts.length; record++) {
-            for (int i = 0; i < counts[record]; i++, left++) {
+        this.recordsNotStarted = pieces.counts().length;
+        for (int count : pieces.counts()) {
+            for (int last = left + count - 1; left <= last; left++) {
                 int length = pieces.lengths()[left];
                 waiting.computeIfAbsent(Piece.bucket(length), _ -> new ArrayDeque<>())
-                        .add(new Piece<>(this, left, record, pieces.values().get(left), length));
+                        .add(new Piece<>(
+                                this, left, left == last, pieces.values().get(left), length));
                 leftLength += length;
             }
         }
@@ -131,10 +128,6 @@ public final class Submission<I, O> {
         }
     }
 
-    int records() {
-        return counts.length;
-    }
-
     boolean isExpired(long now) {
         return sink.deadlineNanos() - now <= 0;
     }
@@ -145,20 +138,13 @@ public final class Submission<I, O> {
     }
 
     /// A worker has a piece, until [#leaveWorker], and is about to predict it.
-    ///
-    /// @return whether it is the first one of its record
-    boolean start(Piece<I, O> piece, long now) {
+    void start(Piece<I, O> piece, long now) {
         inside++;
         if (!hasStarted) {
             hasStarted = true;
             startedAt = now;
         }
-        return notStarted[piece.record]-- == counts[piece.record];
-    }
-
-    /// How many of its records have pieces that were never with a predictor.
-    int recordsNotStarted() {
-        return (int) IntStream.of(notStarted).filter(pieces -> pieces > 0).count();
+        recordsNotStarted -= piece.isLast ? 1 : 0;
     }
 
     /// A worker is done with a piece.
