@@ -24,8 +24,8 @@ import dev.berth.http.CallerText;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.serving.hooks.FirstRequest;
+import dev.berth.serving.hooks.HookPredictor;
 import dev.berth.serving.hooks.LoadException;
-import dev.berth.serving.hooks.Rehearsal;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -148,7 +148,7 @@ public record SampleRequest(Path file, List<MediaType> types) {
     /// that is JSON, whatever the default type is.
     ///
     /// @throws LoadException when the hooks do not say what types they write
-    public MediaType accept(Rehearsal<?, ?, ?> model, ServerConfig config) throws LoadException {
+    public MediaType accept(HookPredictor<?, ?, ?> model, ServerConfig config) throws LoadException {
         var writable = model.hooks.responseTypes();
         var wanted = response().isPresent() ? MediaType.JSON : config.get(HttpConfig.DEFAULT_ACCEPT);
         return writable.isEmpty() || writable.contains(wanted) ? wanted : writable.getFirst();
@@ -158,7 +158,7 @@ public record SampleRequest(Path file, List<MediaType> types) {
     ///
     /// @throws ModelArtifactException when it does not answer
     /// @throws LoadException when the hooks do not say what types they take
-    public <I> Rehearsal.Answer<I> ask(Rehearsal<?, I, ?> model, ServerConfig config) throws LoadException {
+    public <I> HookPredictor.Answer<I> ask(HookPredictor<?, I, ?> model, ServerConfig config) throws LoadException {
         try {
             if (model.hooks.handler instanceof TensorHandler tensors && model.model instanceof Graph graph) {
                 try (var body = Files.newInputStream(file)) {
@@ -186,7 +186,7 @@ public record SampleRequest(Path file, List<MediaType> types) {
     }
 
     /// @throws ServingException when a server would refuse it before any hook
-    private InvocationRequest request(InputStream body, Rehearsal<?, ?, ?> model, ServerConfig config)
+    private InvocationRequest request(InputStream body, HookPredictor<?, ?, ?> model, ServerConfig config)
             throws LoadException {
         var readable = model.hooks.requestTypes();
         var contentType = type(readable);
@@ -213,7 +213,7 @@ public record SampleRequest(Path file, List<MediaType> types) {
     ///
     /// @return whether it expects one
     /// @throws StartException when they differ, or what it expects can't be read
-    public boolean check(Rehearsal<?, ?, ?> model, Rehearsal.Answer<?> answer) throws StartException {
+    public boolean check(HookPredictor<?, ?, ?> model, HookPredictor.Answer<?> answer) throws StartException {
         if (response().isEmpty()) {
             return false;
         }

@@ -10,7 +10,6 @@ import dev.berth.serving.hooks.HookPredictor;
 import dev.berth.serving.hooks.HookThreads;
 import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.LoadException;
-import dev.berth.serving.hooks.Rehearsal;
 import dev.berth.serving.sessions.SessionStore;
 import java.time.Duration;
 import java.util.Optional;
@@ -61,15 +60,17 @@ final class LoadedModel<M, I, O> {
     private Predictor<I, O> open(int worker) throws LoadException {
         var accelerators = plan.workers().accelerators();
         var distinct = accelerators.stream().distinct().toList();
-        var model = hooks.load(
-                new ModelContext(plan.directory(), accelerators.get(worker), worker, distinct, metrics.ofHooks));
+        var model = HookPredictor.load(
+                hooks,
+                new ModelContext(plan.directory(), accelerators.get(worker), worker, distinct, metrics.ofHooks),
+                plan.limits().maxBatchSize());
         LoadException.during(
                 "the first request",
                 () -> hooks.call(() -> {
-                    plan.first().ask(new Rehearsal<>(hooks, model, plan.limits().maxBatchSize()));
+                    plan.first().ask(model);
                     return model;
                 }));
-        return HookPredictor.of(hooks, model);
+        return model;
     }
 
     /// See [ServedModel#look].

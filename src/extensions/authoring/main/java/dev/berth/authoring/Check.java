@@ -13,9 +13,11 @@ import dev.berth.engine.Graph;
 import dev.berth.engine.Machine;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.Metrics;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.TransformHandler;
-import dev.berth.serving.hooks.Rehearsal;
+import dev.berth.serving.hooks.HookPredictor;
+import dev.berth.serving.hooks.Hooks;
 import java.text.DecimalFormat;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -97,12 +99,14 @@ public final class Check {
         long start = System.nanoTime();
         var directory = deployment.directory();
         var accelerators = deployment.workers().stream().distinct().toList();
-        var models = new ArrayList<Rehearsal<M, I, O>>();
+        var models = new ArrayList<HookPredictor<M, I, O>>();
         for (int worker = 0; worker < accelerators.size(); worker++) {
             var context = new ModelContext(directory, accelerators.get(worker), worker, accelerators);
             // Like the server, it waits for as long as a model takes to load.
-            models.add(hooks.submit(() ->
-                            Rehearsal.load(handler, context, deployment.limits().maxBatchSize()))
+            models.add(hooks.submit(() -> HookPredictor.load(
+                            new Hooks<>(handler, Metrics.current()),
+                            context,
+                            deployment.limits().maxBatchSize()))
                     .get());
         }
         double loaded = (System.nanoTime() - start) / 1e9;
@@ -142,7 +146,7 @@ public final class Check {
         return names.isEmpty() ? "unknown" : String.join(", ", names);
     }
 
-    private <M, I, O> void trySample(SampleRequest sample, Rehearsal<M, I, O> model) throws Exception {
+    private <M, I, O> void trySample(SampleRequest sample, HookPredictor<M, I, O> model) throws Exception {
         var answer = within(model, sample, () -> sample.ask(model, config));
         var accept = sample.accept(model, config);
         say(
@@ -164,7 +168,7 @@ public final class Check {
         }
     }
 
-    private <M, I, O> void measure(SampleRequest sample, Rehearsal<M, I, O> model, I record) throws Exception {
+    private <M, I, O> void measure(SampleRequest sample, HookPredictor<M, I, O> model, I record) throws Exception {
         var best = within(model, sample, () -> measure(model, record, 1));
         say("batch of 1", shown(best));
         long begin = System.nanoTime();
@@ -182,7 +186,7 @@ public final class Check {
     }
 
     /// Runs hooks for as long as a request may take.
-    private <T> T within(Rehearsal<?, ?, ?> model, SampleRequest sample, Callable<T> call) throws Exception {
+    private <T> T within(HookPredictor<?, ?, ?> model, SampleRequest sample, Callable<T> call) throws Exception {
         var timeout = config.get(ServingConfig.TIMEOUT);
         var running = hooks.submit(call);
         try {
@@ -213,14 +217,14 @@ public final class Check {
     }
 
     /// The median time of `predictFn`.
-    private static <M, I, O> Speed measure(Rehearsal<M, I, O> model, I record, int batch) {
+    private static <M, I, O> Speed measure(HookPredictor<M, I, O> model, I record, int batch) {
         var records = Collections.nCopies(batch, record);
         var times = new ArrayList<Long>();
         long begin = System.nanoTime();
         while (times.size() < LEAST_RUNS
                 || (times.size() < MOST_RUNS && System.nanoTime() - begin < LONG_ENOUGH_NANOS)) {
             long start = System.nanoTime();
-            model.predict(records);
+            model.ask(records);
             times.add(System.nanoTime() - start);
         }
         Collections.sort(times);

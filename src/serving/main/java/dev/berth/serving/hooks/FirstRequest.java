@@ -6,5 +6,5 @@ public interface FirstRequest {
     FirstRequest NONE = _ -> {};
 
     /// @throws Exception when the model must not serve
-    void ask(Rehearsal<?, ?, ?> model) throws Exception;
+    void ask(HookPredictor<?, ?, ?> model) throws Exception;
 }

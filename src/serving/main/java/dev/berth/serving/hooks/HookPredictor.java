@@ -1,27 +1,103 @@
 package dev.berth.serving.hooks;
 
 import dev.berth.batching.Predictor;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.PartStream;
 import dev.berth.hooks.StreamingHandler;
+import dev.berth.serving.hooks.Hooks.Hook;
+import java.lang.ScopedValue.CallableOp;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
-/// What a worker predicts with: the model that `modelFn` returned for it, and `predictFn`, or `beginFn`
-/// and `stepFn`. Used by one thread at a time.
+/// The model that `modelFn` returned for a worker, and the hooks that predict with it: `predictFn`, or
+/// `beginFn` and `stepFn`. Used by one thread at a time.
+///
+/// Before it serves it can be asked: its hooks are called one after another on the calling thread, and
+/// fail as they would for a caller.
 public class HookPredictor<M, I, O> implements Predictor<I, O> {
 
-    final Hooks<M, I, O> hooks;
-    final M model;
+    /// What came of a request.
+    ///
+    /// @param records that `inputFn` made of it
+    public record Answer<I>(List<I> records, InvocationResponse response) {}
 
-    private HookPredictor(Hooks<M, I, O> hooks, M model) {
+    public final Hooks<M, I, O> hooks;
+    public final M model;
+
+    private final int maxBatchSize;
+    private volatile String hook;
+
+    private HookPredictor(Hooks<M, I, O> hooks, M model, int maxBatchSize) {
         this.hooks = hooks;
         this.model = model;
+        this.maxBatchSize = maxBatchSize;
+        this.hook = hooks.name(Hook.INPUT_FN);
     }
 
-    public static <M, I, O> Predictor<I, O> of(Hooks<M, I, O> hooks, M model) {
+    /// Loads the model and warms it up.
+    ///
+    /// @param maxBatchSize the most pieces that `predictFn` gets at once, where the model is asked
+    /// @throws LoadException when a hook fails
+    public static <M, I, O> HookPredictor<M, I, O> load(Hooks<M, I, O> hooks, ModelContext context, int maxBatchSize)
+            throws LoadException {
+        var model = hooks.load(context);
         return hooks.handler instanceof StreamingHandler<M, I, O, ?> streaming
-                ? new Stepwise<>(hooks, streaming, model)
-                : new HookPredictor<>(hooks, model);
+                ? new Stepwise<>(hooks, streaming, model, maxBatchSize)
+                : new HookPredictor<>(hooks, model, maxBatchSize);
+    }
+
+    /// What messages call the hook that runs, or ran last. Any thread may ask.
+    public String hook() {
+        return hook;
+    }
+
+    /// Answers a request.
+    ///
+    /// @throws ServingException as its caller would get it
+    public Answer<I> ask(InvocationRequest request) {
+        return asked(() -> {
+            var pieces = hooks.decode(request, this::enters);
+            enters(hooks.predicting());
+            var predictions = predictAll(pieces.values());
+            return new Answer<>(pieces.records(), hooks.encode(pieces, predictions, false, request, this::enters));
+        });
+    }
+
+    /// Predicts one batch.
+    ///
+    /// @throws ServingException as the callers of its records would get it
+    public List<O> ask(List<I> records) {
+        enters(hooks.predicting());
+        return asked(() -> predictBatch(records));
+    }
+
+    private void enters(String next) {
+        hook = next;
+    }
+
+    private List<List<O>> predictAll(List<I> pieces) throws Exception {
+        var predictions = new ArrayList<List<O>>(pieces.size());
+        for (int from = 0; from < pieces.size(); from += Math.min(maxBatchSize, pieces.size() - from)) {
+            predictBatch(pieces.subList(from, from + Math.min(maxBatchSize, pieces.size() - from)))
+                    .forEach(prediction -> predictions.add(List.of(prediction)));
+        }
+        return predictions;
+    }
+
+    private List<O> predictBatch(List<I> records) throws Exception {
+        return Predictor.checked(predict(Collections.unmodifiableList(records)), records.size());
+    }
+
+    private <T> T asked(CallableOp<T, Exception> call) {
+        try {
+            return hooks.call(call);
+        } catch (Throwable e) {
+            throw HookFailure.inside(hook, e);
+        }
     }
 
     @Override
@@ -42,8 +118,8 @@ public class HookPredictor<M, I, O> implements Predictor<I, O> {
 
         private final StreamingHandler<M, I, O, S> handler;
 
-        private Stepwise(Hooks<M, I, O> hooks, StreamingHandler<M, I, O, S> handler, M model) {
-            super(hooks, model);
+        private Stepwise(Hooks<M, I, O> hooks, StreamingHandler<M, I, O, S> handler, M model, int maxBatchSize) {
+            super(hooks, model, maxBatchSize);
             this.handler = handler;
         }
 
