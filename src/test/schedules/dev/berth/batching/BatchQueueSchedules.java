@@ -33,7 +33,7 @@ class BatchQueueSchedules {
                             until(() -> model.fake.order.contains("a"));
                             model.fake.release();
                         });
-                assertThat(model.batcher.locked(model.batcher::size)).isZero();
+                assertThat(model.batcher.locked(model.batcher.line::size)).isZero();
             }
         });
     }
@@ -45,12 +45,12 @@ class BatchQueueSchedules {
             together(
                     inVain(() -> model.ask(LONG, "a", "b")),
                     inVain(() -> model.ask(Duration.ofMillis(3), "c")),
-                    inVain(() -> model.submit(Serving.parts(1, Interleavings.now() + LONG.toNanos()), "hold")
-                            .abandon()),
+                    inVain(() -> model.batcher.abandon(
+                            model.submit(Serving.parts(1, Interleavings.now() + LONG.toNanos()), "hold"))),
                     model::close);
             assertThat(model.letIn).allMatch(request -> request.predicted().isDone());
             assertThat(model.letIn).allMatch(request -> request.released().isDone());
-            assertThat(model.batcher.locked(model.batcher::size)).isZero();
+            assertThat(model.batcher.locked(model.batcher.line::size)).isZero();
             assertThat(model.batcher.hasEnded()).isTrue();
             assertThat(model.fake.events).containsOnlyOnce("close 0");
         });
@@ -114,7 +114,7 @@ class BatchQueueSchedules {
         List<String> ask(Duration time, String... records) throws Exception {
             long deadline = Interleavings.now() + time.toNanos();
             var parts = Serving.parts(records.length, deadline);
-            Serving.awaitEnd(submit(parts, records), deadline, Interleavings::now);
+            Serving.awaitEnd(batcher, submit(parts, records), deadline, Interleavings::now);
             return parts.all();
         }
 

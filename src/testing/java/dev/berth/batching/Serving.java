@@ -68,11 +68,12 @@ final class Serving implements AutoCloseable {
             throws InterruptedException, ExecutionException {
         var parts = parts(records.size(), deadline);
         var submission = batcher.submit(pieces(records), parts, caller);
-        awaitEnd(submission, deadline, System::nanoTime);
+        awaitEnd(batcher, submission, deadline, System::nanoTime);
         return parts.all();
     }
 
-    static void awaitEnd(Submission<?, ?> submission, long deadline, LongSupplier clock)
+    static void awaitEnd(
+            Batcher<String, String> batcher, Submission<String, String> submission, long deadline, LongSupplier clock)
             throws InterruptedException, ExecutionException {
         while (true) {
             try {
@@ -80,9 +81,9 @@ final class Serving implements AutoCloseable {
                 var _ = submission.predicted().get(Math.max(left / 2, 1_000_000), TimeUnit.NANOSECONDS);
                 return;
             } catch (TimeoutException _) {
-                submission.ask();
+                batcher.ask(submission);
             } catch (InterruptedException e) {
-                submission.abandon();
+                batcher.abandon(submission);
                 throw e;
             } catch (ExecutionException e) {
                 if (e.getCause() instanceof ServingException refused) {
@@ -141,7 +142,7 @@ final class Serving implements AutoCloseable {
     }
 
     int depth() {
-        return batcher.locked(batcher::size);
+        return batcher.locked(batcher.line::size);
     }
 
     void awaitRunning(String... records) {

@@ -183,7 +183,7 @@ class WorkerPoolTest {
             await().until(() -> readers.stream().noneMatch(Reader::hasRoom));
             for (int last = 1; last >= 0; last--) {
                 readers.get(last).room = 2;
-                requests.get(last).ask();
+                batcher.ask(requests.get(last));
                 assertThat(requests.get(last).predicted()).succeedsWithin(Duration.ofSeconds(20));
             }
         }

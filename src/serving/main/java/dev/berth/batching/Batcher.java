@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 ///
 /// Workers [#take] pieces of the requests that have not ended, and say what became of them. It has the one
 /// lock of the model. No foreign code runs under it. A piece waits only while its request is open.
-public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoCloseable {
+public final class Batcher<I, O> implements AutoCloseable {
 
     /// How long [#close] waits for workers: native code may never end.
     private static final Duration JOIN = Duration.ofSeconds(3);
@@ -51,7 +51,7 @@ public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoC
     // All that follows is guarded by the lock.
 
     private final Set<Submission<I, O>> requests = new LinkedHashSet<>();
-    private final Line<I, O> line;
+    final Line<I, O> line;
 
     /// How many workers can predict. Read without the lock too, because `/ping` asks.
     volatile int liveWorkers;
@@ -90,23 +90,19 @@ public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoC
             ModelMetrics metrics)
             throws Exception {
         var batcher = new Batcher<I, O>(predictor, pool, limits, clock, metrics);
-        batcher.open(factory);
-        return batcher;
-    }
-
-    private void open(Predictor.Factory<I, O> factory) throws Exception {
         try {
             for (int number = 0; number < pool.accelerators().size(); number++) {
                 var its = factory.open(number);
-                inSteps = its instanceof Predictor.InSteps<I, O, ?>;
-                workers.add(new Worker<>(number, its, this));
+                batcher.inSteps = its instanceof Predictor.InSteps<I, O, ?>;
+                batcher.workers.add(new Worker<>(number, its, batcher));
             }
         } catch (Throwable e) {
-            workers.forEach(Worker::close);
+            batcher.workers.forEach(Worker::close);
             throw e;
         }
-        whenClosed = metrics.queueOpened(limits.queueCapacity(), this::expectedWait);
-        locked(this::countWorkers);
+        batcher.whenClosed = metrics.queueOpened(limits.queueCapacity(), batcher::expectedWait);
+        batcher.locked(batcher::countWorkers);
+        return batcher;
     }
 
     void locked(Runnable action) {
@@ -157,7 +153,7 @@ public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoC
     /// @param sink where their predictions go, or the parts that a [Predictor.InSteps] gives
     /// @throws ServingException `OVERLOADED` or `NOT_READY`
     public Submission<I, O> submit(Pieces<I> pieces, PartSink<O> sink, Caller caller) {
-        var request = new Submission<>(this, pieces, sink, caller, now());
+        var request = new Submission<>(pieces, sink, caller, now());
         locked(() -> {
             requireRoom(request.left, sink.deadlineNanos());
             requests.add(request);
@@ -256,14 +252,14 @@ public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoC
         if (closed || liveWorkers == 0) {
             throw ErrorType.NOT_READY.because(closed ? hasStopped() : noWorkers());
         }
-        if (!hasLine()) {
+        if (line.size() == 0) {
             return;
         }
         long left = deadline - now();
-        if (size() >= limits.queueCapacity()) {
+        if (line.size() >= limits.queueCapacity()) {
             throw overloaded(
                     left,
-                    "found %d requests waiting, expected fewer than %d".formatted(size(), limits.queueCapacity()));
+                    "found %d requests waiting, expected fewer than %d".formatted(line.size(), limits.queueCapacity()));
         }
         long wait = expectedWait(pieces);
         if (wait > left / 2) {
@@ -284,7 +280,7 @@ public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoC
 
     /// How long a record that came now would wait.
     Duration expectedWait() {
-        return locked(() -> hasLine() ? Duration.ofNanos(expectedWait(1)) : Duration.ZERO);
+        return locked(() -> line.size() > 0 ? Duration.ofNanos(expectedWait(1)) : Duration.ZERO);
     }
 
     private long expectedWait(int count) {
@@ -293,22 +289,6 @@ public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoC
         // would have moved.
         long places = (long) Math.max(1, liveWorkers) * limits.maxBatchSize();
         return inSteps ? Math.max(measured, line.stillFor(now()) * line.pieces() / places) : measured;
-    }
-
-    /// The number of requests that wait.
-    int size() {
-        return line.size();
-    }
-
-    /// Whether records wait.
-    boolean hasLine() {
-        return size() > 0;
-    }
-
-    /// In how long a batch should be made of what waits; zero or less: now; [Long#MAX_VALUE]: nothing
-    /// waits.
-    long ripeInNanos() {
-        return line.ripeInNanos(now());
     }
 
     /// Takes pieces that go together and that somebody waits for. Where others are left, the next worker
@@ -320,7 +300,8 @@ public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoC
     /// @param taken where they go, under the lock
     /// @return false: there is nothing to predict now
     boolean take(int room, Collection<Piece<I, O>> taken) {
-        var chosen = locked(() -> ripeInNanos() <= 0 ? line.take(room, now(), this::expire) : List.<Piece<I, O>>of());
+        var chosen = locked(
+                () -> line.ripeInNanos(now()) <= 0 ? line.take(room, now(), this::expire) : List.<Piece<I, O>>of());
         Submission.of(chosen).stream().filter(Submission::isAbandoned).forEach(this::abandon);
         return locked(() -> {
             var wanted = chosen.stream().filter(Piece::isWanted).toList();
@@ -341,7 +322,7 @@ public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoC
             }
         }
         line.moved(chosen.stream().mapToLong(piece -> piece.length).sum(), now);
-        if (hasLine()) {
+        if (line.size() > 0) {
             wake();
         }
     }
@@ -371,8 +352,8 @@ public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoC
         }
     }
 
-    @Override
-    void abandon(Submission<I, O> request) {
+    /// Says that the caller of a request has gone.
+    public void abandon(Submission<I, O> request) {
         locked(() -> leave(request, ErrorType.CALLER_GONE.because("the caller has gone away")));
     }
 
@@ -402,8 +383,9 @@ public final class Batcher<I, O> extends Submission.Queue<I, O> implements AutoC
         }
     }
 
-    @Override
-    void ask(Submission<I, O> request) {
+    /// Asks why a request has not ended yet: it ends when its caller has gone or its time is over, a batch that
+    /// has kept it waiting for too long is interrupted, and it goes on where its sink has room again.
+    public void ask(Submission<I, O> request) {
         if (request.isAbandoned()) {
             abandon(request);
             return;

@@ -11,7 +11,7 @@ public interface PartSink<O> {
     /// @param index the piece's place in the request
     void take(int index, O part) throws Exception;
 
-    /// Whether it takes more parts now. After it said no, [Submission#ask] is called once it does.
+    /// Whether it takes more parts now. After it said no, [Batcher#ask] is called once it does.
     /// Called under the lock of the model's queue, so it takes no other one.
     default boolean hasRoom() {
         return true;

@@ -23,19 +23,9 @@ public final class Submission<I, O> {
 
     private static final Logger log = LoggerFactory.getLogger(Submission.class);
 
-    /// The queue that has it.
-    abstract static class Queue<I, O> {
-
-        abstract void ask(Submission<I, O> request);
-
-        abstract void abandon(Submission<I, O> request);
-    }
-
     final Caller caller;
     final PartSink<O> sink;
     final long arrivedAt;
-
-    private final Queue<I, O> queue;
 
     /// The pieces that wait, by their buckets.
     private final NavigableMap<Integer, Deque<Piece<I, O>>> waiting = new TreeMap<>();
@@ -62,8 +52,7 @@ public final class Submission<I, O> {
     /// Written under the lock after all others; read without it.
     private volatile boolean ended;
 
-    Submission(Queue<I, O> queue, Pieces<I> pieces, PartSink<O> sink, Caller caller, long arrivedAt) {
-        this.queue = queue;
+    Submission(Pieces<I> pieces, PartSink<O> sink, Caller caller, long arrivedAt) {
         this.arrivedAt = arrivedAt;
         this.sink = sink;
         this.caller = caller;
@@ -104,17 +93,6 @@ public final class Submission<I, O> {
     /// Completed, under the lock, when it has ended and no worker has anything of it any more.
     public CompletableFuture<Void> released() {
         return released;
-    }
-
-    /// Asks why it has not ended yet: it ends when its caller has gone or its time is over, a batch that
-    /// has kept it waiting for too long is interrupted, and it goes on where its sink has room again.
-    public void ask() {
-        queue.ask(this);
-    }
-
-    /// Says that its caller has gone.
-    public void abandon() {
-        queue.abandon(this);
     }
 
     /// Asks whether the caller has gone away: foreign code, to be run without the lock. A question

@@ -116,11 +116,11 @@ final class Worker<I, O> {
         long now = queue.now();
         return taken.stream()
                 .mapToLong(piece -> piece.ripeInNanos(now))
-                .reduce(canTake() ? queue.ripeInNanos() : Long.MAX_VALUE, Math::min);
+                .reduce(canTake() ? queue.line.ripeInNanos(now) : Long.MAX_VALUE, Math::min);
     }
 
     private boolean canTake() {
-        return queue.hasLine() && room() > 0;
+        return queue.line.size() > 0 && room() > 0;
     }
 
     /// How many pieces it takes now. One after the other where they are predicted in steps: they need

@@ -58,7 +58,7 @@ final class Flight<I, O> implements PartSink<O> {
     private volatile HookPool.Run<?> run;
 
     /// The place of the records in the queue; null before they are there.
-    volatile Submission<I, O> submission;
+    private volatile Submission<I, O> submission;
 
     /// Completed when the deadline will not change any more.
     private final CompletableFuture<Void> translated = new CompletableFuture<>();
@@ -115,16 +115,12 @@ final class Flight<I, O> implements PartSink<O> {
             try {
                 return step.get(patienceNanos(), TimeUnit.NANOSECONDS);
             } catch (TimeoutException _) {
-                if (submission != null) {
-                    submission.ask();
-                }
+                ask();
                 if (deadline.isOver() && !run.result().isDone()) {
                     throw run.cancel();
                 }
             } catch (InterruptedException e) {
-                if (submission != null) {
-                    submission.abandon();
-                }
+                abandon();
                 var _ = run.cancel();
                 throw HookFailure.of(hooks.predicting(), e);
             } catch (ExecutionException e) {
@@ -134,6 +130,20 @@ final class Flight<I, O> implements PartSink<O> {
                 }
                 throw HookFailure.of(hooks.predicting(), e);
             }
+        }
+    }
+
+    /// Asks why its records have not ended yet.
+    void ask() {
+        if (submission != null) {
+            model.batcher.ask(submission);
+        }
+    }
+
+    /// Says that its caller has gone.
+    void abandon() {
+        if (submission != null) {
+            model.batcher.abandon(submission);
         }
     }
 

@@ -88,12 +88,4 @@ final class LoadedModel<M, I, O> {
                                         hooks.predicting(), grace.toSeconds(), metrics.model(), batcher.liveWorkers()),
                         thread.getStackTrace()));
     }
-
-    /// Fails what is still queued or running and stops the workers, which close their models.
-    ///
-    /// @return whether all of them did
-    boolean stopWorkers() {
-        batcher.close();
-        return batcher.hasEnded();
-    }
 }

@@ -168,12 +168,12 @@ public sealed interface ServedAnswer {
             while (true) {
                 var part = poll();
                 if (part == null) {
-                    flight.submission.ask();
+                    flight.ask();
                 } else if (part.isPresent()) {
                     int length = part.get().length;
                     long before = buffered.getAndAdd(-length);
                     if (before >= ROOM && before - length < ROOM) {
-                        flight.submission.ask();
+                        flight.ask();
                     }
                     return part;
                 } else if (failure != null) {
@@ -203,7 +203,7 @@ public sealed interface ServedAnswer {
         }
 
         public void abandon() {
-            flight.submission.abandon();
+            flight.abandon();
         }
 
         /// Has something done when the time is over while the reader does not take what there is.

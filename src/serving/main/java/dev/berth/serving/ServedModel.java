@@ -88,7 +88,7 @@ public final class ServedModel {
         try {
             var loaded = new LoadedModel<>(plan, hooks, ofModel);
             if (!state.compareAndSet(LOADING, new State(loaded, Optional.empty()))) {
-                loaded.stopWorkers();
+                loaded.batcher.close();
                 throw new IllegalStateException("the server was stopped while the model loaded");
             }
             metrics.modelLoaded(Duration.ofNanos(System.nanoTime() - start));
@@ -300,7 +300,8 @@ public final class ServedModel {
     private boolean free() throws Exception {
         var model = state.get().model;
         try {
-            if (model.stopWorkers() && freeIfLeft(model, LAST_HOOKS)) {
+            model.batcher.close();
+            if (model.batcher.hasEnded() && freeIfLeft(model, LAST_HOOKS)) {
                 return true;
             }
             log.warn("{}: a hook does not end; what it uses is freed when it does", name);
