@@ -192,7 +192,7 @@ public final class Batcher<I, O> implements AutoCloseable {
         });
         try {
             if (!open.await(JOIN.toSeconds(), TimeUnit.SECONDS)) {
-                locked(() -> workers.forEach(worker -> worker.leaveBehind(JOIN)));
+                locked(() -> workers.forEach(Worker::leaveBehind));
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();

@@ -395,15 +395,8 @@ final class Worker<I, O> {
     }
 
     /// Counts as stuck if it still runs.
-    ///
-    /// @param after how long since it has retired
-    void leaveBehind(Duration after) {
+    void leaveBehind() {
         if (thread != null && !isStuck) {
-            log.warn(
-                    "{}: worker {} still runs {} s after it was told to end; it is left behind",
-                    metrics.model(),
-                    number,
-                    after.toSeconds());
             giveUp();
         }
     }
