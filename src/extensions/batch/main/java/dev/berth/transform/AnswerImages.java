@@ -2,9 +2,7 @@ package dev.berth.transform;
 
 import dev.berth.content.Sha256;
 import dev.berth.content.UniqueNames;
-import dev.berth.hooks.BadInputException;
-import dev.berth.image.ContactSheet;
-import dev.berth.image.Image;
+import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.storage.Location;
@@ -14,26 +12,16 @@ import java.io.UncheckedIOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Optional;
-import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Gatherers;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/// The images in the answers of an envelope: as files beside the output, and on a sheet that shows
-/// the first of them.
+/// The images in the answers of an envelope, as files beside the output.
 ///
 /// They are read from an output that is whole, record by record. So their names are the same
 /// however the records were answered, and a job that is killed between an output and its files
 /// writes them when it runs again.
 final class AnswerImages {
-
-    private static final Logger log = LoggerFactory.getLogger(AnswerImages.class);
-    private static final int MOST_ON_SHEET = 64;
 
     /// On their way to S3 at the same time, for one object.
     private static final int MOST_WRITTEN = 8;
@@ -44,21 +32,16 @@ final class AnswerImages {
     private static final int KEPT_OF_LONG_NAME = 120;
 
     private final TransformJob job;
-    private final Envelopes kind;
+    private final Envelope envelope;
+    private final MediaType extracted;
 
-    /// What the sheet shows of the outputs. Guarded by the monitor.
-    private final TreeMap<Place, Image> shown =
-            new TreeMap<>(Comparator.comparing(Place::key).thenComparingInt(Place::number));
+    private record Found(ImageText image, Location file) {}
 
-    /// Of an image in its job: the key of its object, and its number there.
-    private record Place(String key, int number) {}
-
-    /// @param file nothing where it is not extracted
-    private record Found(ImageText image, Place place, Optional<Location> file) {}
-
-    AnswerImages(TransformJob job, Envelopes kind) {
+    /// @param extracted the type of those that are written, or `image/*`
+    AnswerImages(TransformJob job, Envelope envelope, MediaType extracted) {
         this.job = job;
-        this.kind = kind;
+        this.envelope = envelope;
+        this.extracted = extracted;
     }
 
     /// Takes the images of an object's output.
@@ -66,34 +49,26 @@ final class AnswerImages {
     /// @param wasThere whether an earlier run has made it, and maybe the files too
     /// @throws TransformException where it is no output of such a job
     void add(StoredObject object, boolean wasThere) {
-        if (kind.extract().isEmpty() && kind.preview().isEmpty()) {
-            return;
-        }
         var names = new UniqueNames();
-        var images = new AtomicInteger();
         try (var lines = Envelope.lines(job.output(object).open())) {
             lines.lines()
-                    .flatMap(line -> found(line, object.key(), names, images))
+                    .flatMap(line -> found(line, job.output().resolve(object.key()), names))
                     .gather(Gatherers.mapConcurrent(MOST_WRITTEN, image -> written(image, wasThere)))
-                    .forEach(this::show);
+                    .forEach(_ -> {});
         } catch (IOException | UncheckedIOException e) {
             throw new TransformException(
                     "%s: found what is no output of such a job: %s".formatted(job.output(object), e.getMessage()), e);
         }
     }
 
-    private Stream<Found> found(String line, String key, UniqueNames names, AtomicInteger images) {
+    private Stream<Found> found(String line, Location directory, UniqueNames names) {
         try {
             var tree = JsonText.payload(line);
-            var id = tree.path(kind.envelope().id()).asText();
-            return ImageText.in(kind.envelope().answer(tree)).stream()
+            var id = tree.path(envelope.id()).asText();
+            return ImageText.in(envelope.answer(tree)).stream()
+                    .filter(image -> extracted.includes(image.type()))
                     .map(image -> new Found(
-                            image,
-                            new Place(key, images.getAndIncrement()),
-                            kind.extract()
-                                    .filter(type -> type.includes(image.type()))
-                                    .map(_ -> names.name("%s.%s".formatted(fileName(id), image.end())))
-                                    .map(job.output().resolve(key)::resolve)));
+                            image, directory.resolve(names.name("%s.%s".formatted(fileName(id), image.end())))));
         } catch (NotJsonException e) {
             throw new UncheckedIOException(e);
         }
@@ -101,17 +76,13 @@ final class AnswerImages {
 
     private static Found written(Found found, boolean mayBeThere) {
         var bytes = found.image.bytes();
-        found.file
-                .filter(file -> !mayBeThere || !isThere(bytes, file))
-                .ifPresent(file -> write(bytes, found.image.type().toString(), file));
-        return found;
-    }
-
-    private static void write(byte[] bytes, String type, Location place) {
-        try (var out = place.create(Optional.of(type))) {
-            out.write(bytes);
-            out.commit();
+        if (!mayBeThere || !isThere(bytes, found.file)) {
+            try (var out = found.file.create(Optional.of(found.image.type().toString()))) {
+                out.write(bytes);
+                out.commit();
+            }
         }
+        return found;
     }
 
     /// Whether it is there, and not an older one of that name.
@@ -138,32 +109,5 @@ final class AnswerImages {
             return name.isEmpty() ? "_" : name;
         }
         return name.substring(0, KEPT_OF_LONG_NAME) + "~" + Sha256.hex(id);
-    }
-
-    private synchronized void show(Found found) {
-        boolean isShown = kind.preview().isPresent()
-                && (shown.size() < MOST_ON_SHEET || shown.comparator().compare(found.place, shown.lastKey()) < 0);
-        if (!isShown) {
-            return;
-        }
-        try {
-            shown.put(found.place, ContactSheet.thumbnail(Image.read(found.image.bytes())));
-            if (shown.size() > MOST_ON_SHEET) {
-                shown.pollLastEntry();
-            }
-        } catch (BadInputException e) {
-            log.warn("{}: the sheet goes without an image that can't be read: {}", found.place.key, e.getMessage());
-        }
-    }
-
-    /// Writes the sheet, where one is wanted and there is an image.
-    synchronized void writePreview() {
-        kind.preview().ifPresent(place -> {
-            if (shown.isEmpty()) {
-                log.warn("{}: no answer has an image, so there is no sheet", place);
-            } else {
-                write(ContactSheet.of(List.copyOf(shown.values())).png(), "image/png", place);
-            }
-        });
     }
 }

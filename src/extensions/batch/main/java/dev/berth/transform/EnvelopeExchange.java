@@ -37,7 +37,7 @@ final class EnvelopeExchange extends Exchange {
     private final Envelope envelope;
     private final Invoker invoker;
     private final TransformJob job;
-    private final AnswerImages images;
+    private final Optional<AnswerImages> images;
 
     /// Errors that another run may not have.
     private final LongAdder passing = new LongAdder();
@@ -50,7 +50,7 @@ final class EnvelopeExchange extends Exchange {
         this.envelope = kind.envelope();
         this.invoker = invoker;
         this.job = job;
-        this.images = new AnswerImages(job, kind);
+        this.images = kind.extract().map(type -> new AnswerImages(job, kind.envelope(), type));
     }
 
     @Override
@@ -180,12 +180,11 @@ final class EnvelopeExchange extends Exchange {
 
     @Override
     void placed(StoredObject object, boolean wasThere) {
-        images.add(object, wasThere);
+        images.ifPresent(extracted -> extracted.add(object, wasThere));
     }
 
     @Override
     void finish() {
-        images.writePreview();
         if (envelope == Envelope.BEDROCK) {
             writeManifest();
         }

@@ -30,7 +30,6 @@ public enum JobOption {
     BAD_RECORDS("reject|keep"),
     FORMAT("format"),
     EXTRACT("type"),
-    PREVIEW("s3://… | FILE"),
     MIN_RECORDS("n"),
     MAX_RECORDS("n"),
     MAX_OBJECT_SIZE_IN_MB("n"),

@@ -86,9 +86,6 @@ public final class JobRunner {
                     .resolve(".berth-probe-%d".formatted(job.part().index()))
                     .create()
                     .close();
-            if (job.kind() instanceof Envelopes lines) {
-                lines.preview().ifPresent(Location::requireWritable);
-            }
             try (var _ = JobLock.take(job, end::isOver, end::atOnceBecause)) {
                 runObjects(concurrent, splitting, invoker);
             }

@@ -5,9 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.berth.content.Json;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
-import dev.berth.image.Image;
-import dev.berth.testing.FaultyProxy;
-import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
@@ -15,13 +12,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The images of answers as files and on a sheet, of a real server whose model answers with the
+/// The images of answers as files, of a real server whose model answers with the
 /// images that a prompt names.
 class AnswerImagesTest {
 
@@ -55,9 +50,6 @@ class AnswerImagesTest {
                             images.add(
                                     switch (word) {
                                         case "star" -> "data:image/jpeg;base64," + base64(STAR);
-                                        case "broken" ->
-                                            Base64.getEncoder()
-                                                    .encodeToString(Arrays.copyOf(Files.readAllBytes(STAR), 400));
                                         case "none" -> "/9j/ is no image, whatever it begins with";
                                         // RIFF holds sounds too.
                                         case "sound" ->
@@ -150,10 +142,9 @@ class AnswerImagesTest {
         {"recordId": "stale", "modelInput": {"prompt": "2-00"}}
         {"recordId": "same", "modelInput": {"prompt": "3-00"}}
         """);
-        run("--extract image/png --preview %s", directory.resolve("sheet.png"));
+        run("--extract image/png");
         var images = directory.resolve("out/in");
         Files.delete(images.resolve("gone.png"));
-        Files.delete(directory.resolve("sheet.png"));
         Files.write(images.resolve("stale.png"), new byte[(int) Files.size(images.resolve("stale.png"))]);
         var before = FileTime.fromMillis(1_000_000);
         Files.setLastModifiedTime(images.resolve("same.png"), before);
@@ -161,7 +152,6 @@ class AnswerImagesTest {
         assertThat(images.resolve("gone.png")).hasSameBinaryContentAs(DIGITS.resolve("1-00.png"));
         assertThat(images.resolve("stale.png")).hasSameBinaryContentAs(DIGITS.resolve("2-00.png"));
         assertThat(Files.getLastModifiedTime(images.resolve("same.png"))).isEqualTo(before);
-        assertThat(directory.resolve("sheet.png")).exists();
     }
 
     @Test
@@ -177,51 +167,8 @@ class AnswerImagesTest {
     }
 
     @Test
-    void theSheetShowsTheFirstImagesInTheirOrder() throws Exception {
-        // The objects end in any order; the sheet goes by their keys.
-        for (int object = 0; object < 4; object++) {
-            int first = 20 * object;
-            job.write(
-                    "%d.jsonl".formatted(object),
-                    IntStream.range(first, first + 20)
-                            .mapToObj(i -> "{\"modelInput\": {\"prompt\": \"%d-00\"}}".formatted(i * 7 / 5 % 10))
-                            .collect(Collectors.joining("\n")));
-        }
-        var place = directory.resolve("made/sheet.png");
-        assertThat(run("--preview %s", place)).matches(JobReport::isComplete);
-        var sheet = Image.read(Files.readAllBytes(place));
-        assertThat(sheet.width()).isEqualTo(8 * 32 + 4);
-        assertThat(sheet.height()).isEqualTo(8 * 32 + 4);
-        for (int i = 0; i < 64; i++) {
-            var cell = sheet.crop(4 + i % 8 * 32, 4 + i / 8 * 32, 28, 28);
-            assertThat(cell.rgb())
-                    .as("image %d", i)
-                    .isEqualTo(Image.read(Files.readAllBytes(DIGITS.resolve("%d-00.png".formatted(i * 7 / 5 % 10))))
-                            .rgb());
-        }
-        assertThat(directory.resolve("out/0.jsonl"))
-                .as("no files unless they are asked for")
-                .doesNotExist();
-    }
-
-    @Test
-    void aSheetGoesWithoutImagesThatCantBeReadAndIsNotThereWithoutAny() throws Exception {
-        job.write("{\"modelInput\": {\"prompt\": \"broken star\"}}\n");
-        var place = directory.resolve("sheet.png");
-        assertThat(run("--preview %s", place)).matches(JobReport::isComplete);
-        var sheet = Image.read(Files.readAllBytes(place));
-        assertThat(Math.max(sheet.width(), sheet.height()))
-                .as("one image, made smaller")
-                .isEqualTo(128 + 8);
-        Files.delete(place);
-        job.write("{\"modelInput\": {\"prompt\": \"none\"}}\n");
-        assertThat(run("--output %s", directory.resolve("other"))).matches(JobReport::isComplete);
-        assertThat(place).doesNotExist();
-    }
-
-    @Test
     @Tag("BED-01")
-    void inS3ItIsTheSameAndEachInstanceHasItsOwnSheet() throws Exception {
+    void inS3ItIsTheSame() throws Exception {
         try (var s3 = S3Server.start().createBucket("images")) {
             for (int i = 0; i < 4; i++) {
                 s3.put(
@@ -234,7 +181,7 @@ class AnswerImagesTest {
             for (int instance = 0; instance < 2; instance++) {
                 job.set(
                         "--input s3://images/in/ --output s3://images/out --extract image/png "
-                                + "--preview s3://images/sheets/sheet.png --instance-count 2 --instance-index %s",
+                                + "--instance-count 2 --instance-index %s",
                         instance);
                 try (var storage = Impatient.storage(s3.endpoint())) {
                     assertThat(TestJob.run(job.read(storage), server.uri("/")))
@@ -244,32 +191,12 @@ class AnswerImagesTest {
                 }
             }
             assertThat(s3.keys("images"))
-                    .contains("sheets/sheet-0-of-2.png", "sheets/sheet-1-of-2.png")
                     .filteredOn(key -> key.startsWith("out/3.jsonl/"))
                     .hasSize(12)
                     .contains("out/3.jsonl/r%2F3.png", "out/3.jsonl/r%2F3-12.png");
             assertThat(s3.bytes("images", "out/3.jsonl/r%2F3-12.png"))
                     .isEqualTo(Files.readAllBytes(DIGITS.resolve("3-00.png")));
             assertThat(s3.contentType("images", "out/3.jsonl/r%2F3.png")).isEqualTo("image/png");
-            var sheet = Image.read(s3.bytes("images", "sheets/sheet-0-of-2.png"));
-            assertThat(sheet.height()).as("24 images in rows of 8").isEqualTo(3 * 32 + 4);
-        }
-    }
-
-    /// It would be known after hours otherwise.
-    @Test
-    void aSheetThatMayNotBeWrittenEndsTheJobBeforeItAsks() throws Exception {
-        job.write("{\"modelInput\": {\"prompt\": \"1-00\"}}\n");
-        try (var s3 = S3Server.start().createBucket("images");
-                var proxy = new FaultyProxy(
-                        s3.endpoint(),
-                        request -> request.method().equals("GET")
-                                ? new Fault.Pass()
-                                : new Fault.Answer(403, "AccessDenied"));
-                var storage = Impatient.storage(proxy.endpoint())) {
-            var report = TestJob.run(job.set("--preview s3://images/sheet.png").read(storage), server.uri("/"));
-            assertThat(report.problem()).contains("s3://images/sheet.png: access denied");
-            assertThat(directory.resolve("out/in.out")).doesNotExist();
         }
     }
 

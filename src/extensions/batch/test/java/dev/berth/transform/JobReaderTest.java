@@ -122,7 +122,6 @@ class JobReaderTest {
                         + ";--overwrite: found it with --split-objects",
                 SPLIT + "--split-type Line --accept application/json|found application/json with --split-objects",
                 SPLIT + "--format bedrock --extract image/png|--extract: found it with --split-objects, expected none",
-                SPLIT + "--format bedrock --preview sheet.png|--preview: found it with --split-objects, expected none",
                 "--input in --output out --split-type Line --content-type text/csv --bad-records keep --retry-errors true"
                         + "|--format: found sagemaker, expected bedrock or openai with --retry-errors",
                 "--input in --output out --format sagemaker --retry-errors true|--format: found sagemaker, expected bedrock or",
@@ -131,15 +130,9 @@ class JobReaderTest {
                 "--input in --output out --format bedrock --extract text/plain"
                         + "|--extract: found text/plain, expected image/* or one of [image/png, image/jpeg, image/gif, image/webp]",
                 "--input in --output out --format bedrock --extract */*|--extract: found */*",
-                "--input in --output out --format bedrock --preview sheet.jpg"
-                        + "|--preview: found sheet.jpg, expected a name that ends in .png",
-                "--input in --output out --format bedrock --preview in/sheet.png"
-                        + "|--preview: found in/sheet.png within the input in, expected another place",
-                "--input in --output out --format bedrock --preview s3://|--preview: ",
                 "--input in --output out --format openai --min-records 1|--min-records: found it with --format openai",
-                "--input in --output out --preview sheet.png --extract image/png"
-                        + "|--extract: found it with --format sagemaker, expected none"
-                        + ";--preview: found it with --format sagemaker, expected none",
+                "--input in --output out --extract image/png"
+                        + "|--extract: found it with --format sagemaker, expected none",
                 "--input in --output in/out|within the input",
                 "--input in --output ./in|within the input",
                 "--input s3://b/in --output s3://b/in/out|within the input",

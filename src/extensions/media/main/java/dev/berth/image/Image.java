@@ -221,10 +221,6 @@ public final class Image {
         return PictureWriter.jpeg(stored, quality);
     }
 
-    byte[] pixels() {
-        return pixels;
-    }
-
     /// ITU-R 601-2, in the fixed-point numbers of Pillow.
     private byte[] brightness() {
         RequestMemory.charge((long) width * height);

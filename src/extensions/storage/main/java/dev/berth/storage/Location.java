@@ -132,11 +132,6 @@ public interface Location {
     /// Removes local directories at and below this location that have nothing in them.
     default void deleteEmpty() {}
 
-    /// Finds out whether the object can be written, and writes none. Directories are made.
-    default void requireWritable() {
-        create().close();
-    }
-
     /// The marker at this location, where there is one.
     Optional<Marker> marker();
 

@@ -117,13 +117,6 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
     }
 
     @Override
-    public void requireWritable() {
-        try (var out = writer(Optional.empty())) {
-            out.begin();
-        }
-    }
-
-    @Override
     public void join(List<StoredObject> parts, Optional<String> contentType) {
         if (parts.stream()
                 .limit(parts.size() - 1)
