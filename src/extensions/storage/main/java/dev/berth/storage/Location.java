@@ -102,14 +102,13 @@ public interface Location {
     /// @param contentType kept by S3 only
     ObjectWriter create(Optional<String> contentType);
 
-    /// Makes this object of others, in their order. S3 copies them itself, where they are long enough
-    /// for that.
+    /// Makes this object of others, in their order.
     ///
     /// Several processes may do this at once with the same objects: each makes the same of them, and
     /// one is the last. A process that fails, because another one has begun or has ended, has changed
     /// nothing.
     ///
-    /// @param parts those that a listing found, in the same store
+    /// @param parts those that a listing found
     default void join(List<StoredObject> parts, Optional<String> contentType) {
         try (var out = create(contentType)) {
             for (var part : parts) {

@@ -176,13 +176,7 @@ class StoresTest {
     @ParameterizedTest
     @ValueSource(strings = {"file", "s3"})
     void objectsAreJoinedWhateverTheirLengths(String kind) throws IOException {
-        int most = 5 << 20;
-        for (var sizes : List.of(
-                List.of(0),
-                List.of(3, 0, 4),
-                List.of(most),
-                List.of(most + 1, 0, most, 3),
-                List.of(most, 1 << 20, 9 << 20))) {
+        for (var sizes : List.of(List.of(0), List.of(3, 0, 4), List.of(9 << 20, 0, 1 << 20, 3))) {
             var all = new ByteArrayOutputStream();
             var parts = place(kind).resolve(sizes.toString());
             for (int i = 0; i < sizes.size(); i++) {

@@ -13,7 +13,6 @@ import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -108,35 +107,8 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
 
     @Override
     public ObjectWriter create(Optional<String> contentType) {
-        return writer(contentType);
-    }
-
-    private S3Writer writer(Optional<String> contentType) {
         requireKey("written");
         return new S3Writer(connection, address(), contentType);
-    }
-
-    @Override
-    public void join(List<StoredObject> parts, Optional<String> contentType) {
-        if (parts.stream()
-                .limit(parts.size() - 1)
-                .anyMatch(part -> part.size() > 0 && part.size() < S3Writer.LEAST_PART)) {
-            Location.super.join(parts, contentType);
-            return;
-        }
-        long all = parts.stream().mapToLong(StoredObject::size).sum();
-        try (var out = writer(contentType)) {
-            for (var part : parts) {
-                out.copy(((S3Location) part.location()).address(), part.size(), all);
-            }
-            out.commit();
-        } catch (StorageException e) {
-            // The server can't copy.
-            if (!(e.getCause() instanceof S3Exception answer) || answer.statusCode() != NOT_IMPLEMENTED) {
-                throw e;
-            }
-            Location.super.join(parts, contentType);
-        }
     }
 
     @Override

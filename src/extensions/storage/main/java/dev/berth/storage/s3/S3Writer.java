@@ -14,7 +14,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.function.IntFunction;
 import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
@@ -23,9 +22,8 @@ import software.amazon.awssdk.services.s3.model.EncodingType;
 import software.amazon.awssdk.services.s3.model.MultipartUpload;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/// Writes an object to S3: in one request where it fits in one part, else in parts that virtual
-/// threads send, one while the next is gathered. Never more than two are in memory. Or has S3 make the
-/// object of others.
+/// Writes an object to S3: in one request where it fits in one part, else in parts that a virtual
+/// thread sends, one while the next is gathered. Never more than two are in memory.
 ///
 /// Parts grow: 8 MiB for the first thousand, 16 for the second and so on to 1 GiB, so that small
 /// objects need little memory and the 10,000 parts that S3 takes reach to nearly 4 TiB.
@@ -41,14 +39,6 @@ final class S3Writer extends ObjectWriter {
     private static final int MOST_DOUBLINGS = 7;
     static final int MOST_PARTS = 10_000;
 
-    /// Of a part, unless it is the last.
-    static final int LEAST_PART = 5 << 20;
-
-    /// S3 copies some 100 MB a second for one request.
-    private static final int PARTS_AT_ONCE = 8;
-
-    private static final long MOST_COPIED_AT_ONCE = 256L << 20;
-
     private final S3Client client;
     private final S3Address object;
     private final String contentType;
@@ -56,8 +46,8 @@ final class S3Writer extends ObjectWriter {
     /// Parts travel with a CRC, where it is not null.
     private final ChecksumAlgorithm checksum;
 
-    private final ExecutorService threads =
-            Executors.newFixedThreadPool(PARTS_AT_ONCE, Thread.ofVirtual().factory());
+    private final ExecutorService thread =
+            Executors.newSingleThreadExecutor(Thread.ofVirtual().factory());
     private final List<Future<CompletedPart>> parts = new ArrayList<>();
     private PartBuffer gathered = new PartBuffer();
 
@@ -105,57 +95,13 @@ final class S3Writer extends ObjectWriter {
         }
     }
 
-    /// Has S3 append another object, in parts of one length: the least that is needed.
-    ///
-    /// @param size what the other object has, a part at least unless it is the last
-    /// @param all the bytes that there are in the end
-    void copy(S3Address source, long size, long all) {
-        long most = Math.max(MOST_COPIED_AT_ONCE, 2 * all / MOST_PARTS);
-        long pieces = Math.ceilDiv(size, most);
-        for (long piece = 0; piece < pieces; piece++) {
-            var range = "bytes=%d-%d".formatted(size * piece / pieces, size * (piece + 1) / pieces - 1);
-            add(number -> S3Errors.naming(source, () -> {
-                var copied = client.uploadPartCopy(request -> request.sourceBucket(source.bucket())
-                                .sourceKey(source.key())
-                                .copySourceRange(range)
-                                .destinationBucket(object.bucket())
-                                .destinationKey(object.key())
-                                .uploadId(upload)
-                                .partNumber(number))
-                        .copyPartResult();
-                return completed(number, copied.eTag(), copied.checksumCRC32());
-            }));
-        }
-    }
-
     /// Begins to send what is gathered as the next part.
     private void send() {
-        var part = gathered;
-        gathered = new PartBuffer();
-        add(number -> S3Errors.writing(object, () -> {
-            var arrived = client.uploadPart(
-                    request -> request.bucket(object.bucket())
-                            .key(object.key())
-                            .uploadId(upload)
-                            .partNumber(number)
-                            .checksumAlgorithm(checksum),
-                    part.body());
-            return completed(number, arrived.eTag(), arrived.checksumCRC32());
-        }));
-    }
-
-    private void add(IntFunction<CompletedPart> sent) {
         int number = parts.size() + 1;
         if (number > MOST_PARTS) {
             throw StorageException.permanent(
                     object, "found more than %d parts, the last of 1 GiB".formatted(MOST_PARTS));
         }
-        begin();
-        parts.add(threads.submit(() -> sent.apply(number)));
-    }
-
-    /// Begins an upload in parts, unless it has begun.
-    void begin() {
         if (upload == null) {
             upload = S3Errors.writing(
                             object,
@@ -165,17 +111,25 @@ final class S3Writer extends ObjectWriter {
                                     .checksumAlgorithm(checksum)))
                     .uploadId();
         }
+        var part = gathered;
+        gathered = new PartBuffer();
+        parts.add(thread.submit(() -> S3Errors.writing(object, () -> {
+            var arrived = client.uploadPart(
+                    request -> request.bucket(object.bucket())
+                            .key(object.key())
+                            .uploadId(upload)
+                            .partNumber(number)
+                            .checksumAlgorithm(checksum),
+                    part.body());
+            return CompletedPart.builder()
+                    .partNumber(number)
+                    .eTag(arrived.eTag())
+                    .checksumCRC32(arrived.checksumCRC32())
+                    .build();
+        })));
     }
 
-    private static CompletedPart completed(int number, String tag, String checksum) {
-        return CompletedPart.builder()
-                .partNumber(number)
-                .eTag(tag)
-                .checksumCRC32(checksum)
-                .build();
-    }
-
-    /// Waits until all parts have arrived that are on their way.
+    /// Waits until the part has arrived that is on its way.
     private List<CompletedPart> awaitArrival() {
         return parts.stream().map(this::arrived).toList();
     }
@@ -210,7 +164,7 @@ final class S3Writer extends ObjectWriter {
             send();
         }
         complete(awaitArrival());
-        threads.shutdown();
+        thread.shutdown();
         uninterrupted(this::endOthers);
     }
 
@@ -251,8 +205,8 @@ final class S3Writer extends ObjectWriter {
     protected void discard() {
         uninterrupted(() -> {
             // A part that arrives after the end would stay.
-            threads.shutdownNow();
-            threads.close();
+            thread.shutdownNow();
+            thread.close();
             if (upload != null) {
                 end(upload);
             }
