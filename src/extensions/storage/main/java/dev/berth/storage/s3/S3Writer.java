@@ -10,10 +10,6 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
@@ -22,8 +18,8 @@ import software.amazon.awssdk.services.s3.model.EncodingType;
 import software.amazon.awssdk.services.s3.model.MultipartUpload;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/// Writes an object to S3: in one request where it fits in one part, else in parts that a virtual
-/// thread sends, one while the next is gathered. Never more than two are in memory.
+/// Writes an object to S3: in one request where it fits in one part, else in parts, one of which is in
+/// memory.
 ///
 /// Parts grow: 8 MiB for the first thousand, 16 for the second and so on to 1 GiB, so that small
 /// objects need little memory and the 10,000 parts that S3 takes reach to nearly 4 TiB.
@@ -37,7 +33,6 @@ final class S3Writer extends ObjectWriter {
     private static final int FIRST_PART_BYTES = 8 << 20;
     private static final int PARTS_OF_ONE_SIZE = 1000;
     private static final int MOST_DOUBLINGS = 7;
-    static final int MOST_PARTS = 10_000;
 
     private final S3Client client;
     private final S3Address object;
@@ -46,10 +41,8 @@ final class S3Writer extends ObjectWriter {
     /// Parts travel with a CRC, where it is not null.
     private final ChecksumAlgorithm checksum;
 
-    private final ExecutorService thread =
-            Executors.newSingleThreadExecutor(Thread.ofVirtual().factory());
-    private final List<Future<CompletedPart>> parts = new ArrayList<>();
-    private PartBuffer gathered = new PartBuffer();
+    private final List<CompletedPart> parts = new ArrayList<>();
+    private final PartBuffer gathered = new PartBuffer();
 
     /// Null until an upload in parts has begun.
     private String upload;
@@ -85,7 +78,6 @@ final class S3Writer extends ObjectWriter {
         for (int taken = 0; taken < length; ) {
             int most = partBytes(parts.size() + 1);
             if (gathered.size() == most) {
-                awaitArrival();
                 send();
                 continue;
             }
@@ -95,13 +87,9 @@ final class S3Writer extends ObjectWriter {
         }
     }
 
-    /// Begins to send what is gathered as the next part.
+    /// Sends what is gathered as the next part.
     private void send() {
         int number = parts.size() + 1;
-        if (number > MOST_PARTS) {
-            throw StorageException.permanent(
-                    object, "found more than %d parts, the last of 1 GiB".formatted(MOST_PARTS));
-        }
         if (upload == null) {
             upload = S3Errors.writing(
                             object,
@@ -111,41 +99,21 @@ final class S3Writer extends ObjectWriter {
                                     .checksumAlgorithm(checksum)))
                     .uploadId();
         }
-        var part = gathered;
-        gathered = new PartBuffer();
-        parts.add(thread.submit(() -> S3Errors.writing(object, () -> {
-            var arrived = client.uploadPart(
-                    request -> request.bucket(object.bucket())
-                            .key(object.key())
-                            .uploadId(upload)
-                            .partNumber(number)
-                            .checksumAlgorithm(checksum),
-                    part.body());
-            return CompletedPart.builder()
-                    .partNumber(number)
-                    .eTag(arrived.eTag())
-                    .checksumCRC32(arrived.checksumCRC32())
-                    .build();
-        })));
-    }
-
-    /// Waits until the part has arrived that is on its way.
-    private List<CompletedPart> awaitArrival() {
-        return parts.stream().map(this::arrived).toList();
-    }
-
-    private CompletedPart arrived(Future<CompletedPart> part) {
-        try {
-            return part.get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw StorageException.retryable(object, "interrupted", e);
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof StorageException failure) {
-                throw failure;
-            }
-            throw new IllegalStateException(e.getCause());
-        }
+        var arrived = S3Errors.writing(
+                object,
+                () -> client.uploadPart(
+                        request -> request.bucket(object.bucket())
+                                .key(object.key())
+                                .uploadId(upload)
+                                .partNumber(number)
+                                .checksumAlgorithm(checksum),
+                        gathered.body()));
+        parts.add(CompletedPart.builder()
+                .partNumber(number)
+                .eTag(arrived.eTag())
+                .checksumCRC32(arrived.checksumCRC32())
+                .build());
+        gathered.reset();
     }
 
     @Override
@@ -163,20 +131,19 @@ final class S3Writer extends ObjectWriter {
         if (gathered.size() > 0) {
             send();
         }
-        complete(awaitArrival());
-        thread.shutdown();
+        complete();
         uninterrupted(this::endOthers);
     }
 
-    private void complete(List<CompletedPart> arrived) {
+    private void complete() {
         S3Errors.writing(object, () -> {
             try {
                 return client.completeMultipartUpload(request -> request.bucket(object.bucket())
                         .key(object.key())
                         .uploadId(upload)
-                        .multipartUpload(whole -> whole.parts(arrived)));
+                        .multipartUpload(whole -> whole.parts(parts)));
             } catch (S3Exception e) {
-                if (S3Errors.isNoSuchUpload(e) && consistsOf(arrived)) {
+                if (S3Errors.isNoSuchUpload(e) && isComplete()) {
                     return null;
                 }
                 throw e;
@@ -186,14 +153,14 @@ final class S3Writer extends ObjectWriter {
 
     /// Whether the object consists of these parts: the answer to an earlier attempt to complete it
     /// was lost. Not known where the tag of one is no MD5, as with some encryptions.
-    private boolean consistsOf(List<CompletedPart> arrived) {
+    private boolean isComplete() {
         var there = client.headObject(request -> request.bucket(object.bucket()).key(object.key()));
         try {
             var digest = MessageDigest.getInstance("MD5");
-            for (var part : arrived) {
+            for (var part : parts) {
                 digest.update(HexFormat.of().parseHex(part.eTag().replace("\"", "")));
             }
-            var own = "\"%s-%d\"".formatted(HexFormat.of().formatHex(digest.digest()), arrived.size());
+            var own = "\"%s-%d\"".formatted(HexFormat.of().formatHex(digest.digest()), parts.size());
             return own.equals(there.eTag());
         } catch (IllegalArgumentException | NoSuchAlgorithmException _) {
             return false;
@@ -203,14 +170,9 @@ final class S3Writer extends ObjectWriter {
     /// Ends the upload, and its parts with it.
     @Override
     protected void discard() {
-        uninterrupted(() -> {
-            // A part that arrives after the end would stay.
-            thread.shutdownNow();
-            thread.close();
-            if (upload != null) {
-                end(upload);
-            }
-        });
+        if (upload != null) {
+            uninterrupted(() -> end(upload));
+        }
     }
 
     /// Ends an upload. One that is not there was complete, or another writer has ended it.
