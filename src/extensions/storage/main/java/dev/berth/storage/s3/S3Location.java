@@ -102,13 +102,13 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
     @Override
     public ObjectStream open(long from) {
         requireKey("read");
-        return new S3Reader(connection, address(), from);
+        return new S3Reader(this, from);
     }
 
     @Override
     public ObjectWriter create(Optional<String> contentType) {
         requireKey("written");
-        return new S3Writer(connection, address(), contentType);
+        return new S3Writer(this, contentType);
     }
 
     @Override
@@ -191,10 +191,6 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
 
     private S3Client client() {
         return connection.client();
-    }
-
-    private S3Address address() {
-        return new S3Address(bucket, key, text);
     }
 
     private void requireKey(String verb) {

@@ -16,7 +16,7 @@ final class S3Reader extends ObjectStream {
     private static final int PROGRESS_BYTES = 1 << 16;
 
     private final S3Connection connection;
-    private final S3Address object;
+    private final S3Location object;
     private final String version;
     private final long size;
 
@@ -27,8 +27,8 @@ final class S3Reader extends ObjectStream {
     private boolean closed;
 
     /// @param from how many bytes of the object are left out
-    S3Reader(S3Connection connection, S3Address object, long from) {
-        this.connection = connection;
+    S3Reader(S3Location object, long from) {
+        this.connection = object.connection();
         this.object = object;
         this.position = from;
         this.body = rest(null);

@@ -35,7 +35,7 @@ final class S3Writer extends ObjectWriter {
     private static final int MOST_DOUBLINGS = 7;
 
     private final S3Client client;
-    private final S3Address object;
+    private final S3Location object;
     private final String contentType;
 
     /// Parts travel with a CRC, where it is not null.
@@ -60,12 +60,12 @@ final class S3Writer extends ObjectWriter {
         }
     }
 
-    S3Writer(S3Connection connection, S3Address object, Optional<String> contentType) {
+    S3Writer(S3Location object, Optional<String> contentType) {
         super(object);
-        this.client = connection.client();
+        this.client = object.connection().client();
         this.object = object;
         this.contentType = contentType.orElse(ANY_TYPE);
-        this.checksum = connection.checksums() ? ChecksumAlgorithm.CRC32 : null;
+        this.checksum = object.connection().checksums() ? ChecksumAlgorithm.CRC32 : null;
     }
 
     /// @param number from 1
