@@ -15,10 +15,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Spliterators;
 import java.util.function.Consumer;
@@ -38,15 +36,8 @@ final class LocalListing extends Spliterators.AbstractSpliterator<StoredObject> 
     ///   files do
     private record Directory(Path path, Path real, String key, Iterator<String> names) {}
 
-    /// Links to directories with links double the paths with each step: a tree of 20 directories may
-    /// have a million.
-    private static final int MOST_WAYS = 1_000;
-
     private final Location root;
     private final Deque<Directory> within = new ArrayDeque<>();
-
-    /// How often each directory was entered through a link.
-    private final Map<Path, Integer> ways = new HashMap<>();
 
     /// Reads the names in the root directory.
     LocalListing(Location root, Path path) {
@@ -81,12 +72,6 @@ final class LocalListing extends Spliterators.AbstractSpliterator<StoredObject> 
         try {
             var real = path.toRealPath();
             if (within.stream().noneMatch(directory -> directory.real.equals(real))) {
-                if (Files.isSymbolicLink(path) && ways.merge(real, 1, Integer::sum) > MOST_WAYS) {
-                    throw StorageException.permanent(
-                            located(key),
-                            "found more than %d ways to this directory through links, expected a tree"
-                                    .formatted(MOST_WAYS));
-                }
                 within.push(new Directory(path, real, key, names(path, key).iterator()));
             }
         } catch (NoSuchFileException _) {
