@@ -13,14 +13,14 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
-/// Shows how a job gets on: a bar on a terminal, a line now and then elsewhere. Used by many
-/// threads.
+/// Shows how a job gets on: a bar of bytes with objects, records a second and failures behind it, drawn
+/// again on a terminal, on a new line now and then elsewhere. Used by many threads.
 final class ProgressDisplay implements Progress, AutoCloseable {
-
-    private static final double MEGABYTE = 1e6;
 
     /// Between two lines where there is no terminal.
     private static final Duration EVERY = Duration.ofSeconds(5);
+
+    private static final int LINE_LENGTH = 160;
 
     /// Leaves the bar's line free.
     private static final String CLEAR_LINE = "\r\033[K";
@@ -44,25 +44,23 @@ final class ProgressDisplay implements Progress, AutoCloseable {
     ProgressDisplay() {
         var console = System.console();
         isTerminal = console != null && console.isTerminal();
-        var builder = new ProgressBarBuilder();
-        if (isTerminal) {
-            // Of bytes, with objects, records a second and failures behind it.
-            builder.setTaskName("transform")
-                    .setUnit(" kB", 1000)
-                    .setStyle(ProgressBarStyle.ASCII)
-                    .setInitialMax(-1)
-                    .setEtaFunction(_ -> left());
-        } else {
+        var builder = new ProgressBarBuilder()
+                .setTaskName("transform")
+                .setUnit(" kB", 1000)
+                .setStyle(ProgressBarStyle.ASCII)
+                .setInitialMax(-1)
+                .setEtaFunction(_ -> left());
+        if (!isTerminal) {
             builder.setUpdateIntervalMillis((int) EVERY.toMillis())
                     .continuousUpdate()
-                    .setRenderer((_, _) -> line())
-                    .setConsumer(new DelegatingProgressBarConsumer(ProgressDisplay::print, Integer.MAX_VALUE));
+                    .setConsumer(new DelegatingProgressBarConsumer(this::print, LINE_LENGTH));
         }
         bar = builder.build();
     }
 
-    private static void print(String line) {
-        if (!line.isEmpty()) {
+    /// Nothing before the container is there.
+    private synchronized void print(String line) {
+        if (start != 0) {
             System.out.println(line);
         }
     }
@@ -160,22 +158,6 @@ final class ProgressDisplay implements Progress, AutoCloseable {
 
     private double seconds() {
         return start == 0 ? 0 : (System.nanoTime() - start) / 1e9;
-    }
-
-    /// How far it is; empty before the container is there.
-    private synchronized String line() {
-        var ofAll = bytes == 0 ? "" : String.format(Locale.ROOT, " of %.1f", bytes / MEGABYTE);
-        var left = left().map(time -> ", %d s left".formatted(time.toSeconds())).orElse("");
-        return start == 0
-                ? ""
-                : String.format(
-                        Locale.ROOT,
-                        "%s, %.1f%s MB, %s%s",
-                        objects(),
-                        (answered + passed) / MEGABYTE,
-                        ofAll,
-                        records(),
-                        left);
     }
 
     private String objects() {

@@ -2,6 +2,7 @@ package dev.berth.transform.command;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -9,6 +10,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.berth.Main;
+import dev.berth.testing.Gate;
 import dev.berth.testing.ServeProcess;
 import dev.berth.testing.TestThreads;
 import java.io.IOException;
@@ -16,6 +18,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -145,6 +148,25 @@ class JobFaultTest {
         try (var job = ServeProcess.start(Map.of("TERM", "xterm"), command)) {
             assertThat(job.exitCode()).as(job.out()).isZero();
             assertThat(job.out()).contains(" kB ").matches("(?s).*records/s +[0-9.]+\\s*");
+        }
+    }
+
+    @Test
+    void whereThereIsNoTerminalLinesSayHowFarItIs() throws Exception {
+        Files.writeString(directory.resolve("in/a"), "a");
+        var gate = new Gate(1);
+        container.removeContext("/invocations");
+        container.createContext("/invocations", request -> {
+            gate.passWhateverInterrupts();
+            answer(request, "{}");
+        });
+        try (var job = transform("128m")) {
+            await().atMost(Duration.ofMinutes(1))
+                    .untilAsserted(() -> assertThat(job.out())
+                            .containsPattern(
+                                    "(?m)^transform .* kB .* 0 of 1 objects, 0 records, 0[.]0 records/s, 0 failed$"));
+            gate.open();
+            assertThat(job.exitCode()).isZero();
         }
     }
 
