@@ -7,6 +7,7 @@ import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.CodeArtifact.Jar;
 import dev.berth.testing.HookProbe;
 import dev.berth.testing.TestServer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -204,6 +205,26 @@ class OwnHooksTest {
             var bad = server.invoke(good + "5\n", "Content-Type", "application/jsonlines");
             assertThat(bad.statusCode()).isEqualTo(400);
             assertThat(bad.body()).contains("line 2");
+        }
+    }
+
+    @Test
+    void aJarThatIsNotUsedAndALinkToNothingAreWarnings() throws Exception {
+        new CodeArtifact(directory)
+                .withSample()
+                .file("a.jar", "")
+                .file("code/libs/b.jar", "")
+                .file("target/c.jar", "");
+        Files.createSymbolicLink(directory.resolve("weights.bin"), Path.of("gone"));
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(directory).start()) {
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            assertThat(log.text())
+                    .contains(
+                            "a.jar: found a jar that is not used here; put libraries into code/lib, and hooks into code",
+                            "code/libs/b.jar: found a jar that is not used here",
+                            "weights.bin: found a link to nothing; tar -h packs what links lead to")
+                    .doesNotContain("c.jar");
         }
     }
 

@@ -25,7 +25,7 @@ class StartLogTest {
             assertThat(server.terminate().exitCode()).isZero();
             assertThat(server.out())
                     .contains("queue-capacity = 5 (BERTH_QUEUE_CAPACITY)", "host = 127.0.0.1 (flag --host)")
-                    .doesNotContain("(default)", "BatchLimits[")
+                    .doesNotContain("(default)", "(detected)", "BatchLimits[")
                     .containsPattern("Java .* 512 MiB of heap at most, 100 MiB for the body of a request")
                     .containsPattern("- \\d\\d settings have their defaults")
                     .containsPattern("ready: \\d+ workers, max-batch-size \\d+, queue-capacity 5\n");

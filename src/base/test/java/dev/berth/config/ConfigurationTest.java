@@ -40,7 +40,7 @@ class ConfigurationTest {
                 .contains(
                         "port = 8080 (default)",
                         "max-payload-mb = 100 MiB (default)",
-                        "max-connections = chosen from ulimit -n and the heap, at most 10000 (default)",
+                        "max-connections = chosen from ulimit -n and the heap, at most 10000 (detected)",
                         "model-dir = %s (default)".formatted(home.resolve("model-artifact")),
                         "timeout = 60 s (default)",
                         "batch = false (default)",

@@ -67,6 +67,25 @@ class InvocationsTest {
         assertThat(response.body()).startsWith("{\"message\":").hasSizeLessThan(500);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "/invocation, /invocations",
+        "/invocations/, /invocations",
+        "/Ping, /ping",
+        "/ping/, /ping",
+        "/v/metrics, /metrics",
+        "/inference, /inferences",
+        "/a, ",
+        "/nope, ",
+        "/model, "
+    })
+    @Tag("INV-03")
+    void anUnknownPathIsToldTheNearestOneOnly(String path, String nearest) throws Exception {
+        assertThat(server.get(path).body())
+                .startsWith("{\"message\":\"\\\"%s\\\": no such path%s\""
+                        .formatted(path, nearest == null ? "" : "; did you mean %s?".formatted(nearest)));
+    }
+
     @Test
     @Tag("INV-04")
     @Tag("INV-05")

@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
 import dev.berth.memory.RequestMemory.ProcessMemory;
 import dev.berth.testing.Gzipped;
 import dev.berth.testing.Malloc;
 import dev.berth.tokenizer.Truncation.Side;
+import dev.berth.tokenizer.Truncation.Strategy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,8 +55,15 @@ class TokenizerTest {
             for (var expected : recorded.path("truncated")) {
                 var truncation = new Truncation(
                         expected.path("length").intValue(),
+                        Strategy.valueOf(expected.path("strategy").asText().toUpperCase(Locale.ROOT)),
                         Side.valueOf(expected.path("side").asText().toUpperCase(Locale.ROOT)));
-                assertRow(pair(tokenizer, expected, truncation), expected);
+                if (expected.path("expected").isNull()) {
+                    assertThatThrownBy(() -> pair(tokenizer, expected, truncation))
+                            .isInstanceOf(BadInputException.class)
+                            .hasMessageContaining("which alone may be cut");
+                } else {
+                    assertRow(pair(tokenizer, expected, truncation), expected);
+                }
             }
             for (var expected : recorded.path("decoded")) {
                 var ids = longs(expected.path("ids"));
@@ -108,7 +117,7 @@ class TokenizerTest {
                         "\"truncation\":{\"direction\":\"Left\",\"max_length\":5,\"strategy\":\"LongestFirst\",\"stride\":0}");
         Files.writeString(directory.resolve("tokenizer.json"), json);
         try (var tokenizer = Tokenizer.load(directory)) {
-            assertThat(tokenizer.truncation()).isEqualTo(new Truncation(5, Side.LEFT));
+            assertThat(tokenizer.truncation()).isEqualTo(new Truncation(5, Strategy.LONGEST_FIRST, Side.LEFT));
             assertThat(tokenizer.encode("The quick brown fox").ends())
                     .endsWith(19, 0)
                     .hasSize(5);

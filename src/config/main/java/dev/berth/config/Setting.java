@@ -20,6 +20,8 @@ import java.util.function.Function;
 /// * `NAME.flag`: `none` where variables alone set it.
 /// * `NAME.default`: what holds when nobody chooses.
 /// * `NAME.unset`: what holds then, in words. Else the default is shown.
+/// * `NAME.detected`: the same, where the part of the server that the setting is for looks at the
+///   machine then.
 ///
 /// @param name how the log and the documentation call it; its flag has two dashes before that
 /// @param unset what holds when nobody chooses; empty: it stays open
@@ -42,7 +44,7 @@ public record Setting<T>(String name, Syntax<T> syntax, Function<Platform, Optio
         public String toString() {
             var shown = value.map(setting.syntax::show).orElseGet(setting::rule);
             var origin = source.map(name -> name.startsWith("-") ? "flag " + name : name)
-                    .orElse("default");
+                    .orElse(setting.detected().isPresent() ? "detected" : "default");
             return "%s = %s (%s)".formatted(setting.name, shown, origin);
         }
     }
@@ -69,9 +71,14 @@ public record Setting<T>(String name, Syntax<T> syntax, Function<Platform, Optio
 
     /// What holds when nobody chooses, in words.
     public String rule() {
-        return Optional.ofNullable(texts.getProperty(name + ".unset"))
+        return detected()
+                .or(() -> Optional.ofNullable(texts.getProperty(name + ".unset")))
                 .or(() -> unset.apply(new Platform(Map.of(), Path.of(""))).map(syntax::show))
                 .orElse("not set");
+    }
+
+    private Optional<String> detected() {
+        return Optional.ofNullable(texts.getProperty(name + ".detected"));
     }
 
     /// Reads it. A value that can't be read counts as unset, so that other problems are found too.

@@ -22,16 +22,14 @@ public class ErrorForm {
     private static final int MAX_LENGTH = 2048;
 
     /// `{"message": …, "type": …, "code": …}`, the useful part first.
-    public static final ErrorForm PLAIN =
-            new ErrorForm(CONTENT_TYPE, (type, text) -> new Plain(text, word(type), type.status()));
+    public static final ErrorForm PLAIN = named(ErrorForm::word);
 
     /// The same inside an `error`, as OpenAI and Google have it, and where readers must tell it from an
     /// answer: in parts and in frames.
     public static final ErrorForm NESTED = new ErrorForm(
             MediaType.JSON.toString(), (type, text) -> Map.of("error", new Plain(text, word(type), type.status())));
 
-    /// `{"error": …}`, as the Open Inference Protocol, Hugging Face and Text Embeddings Inference have it. KServe's
-    /// client shows
+    /// `{"error": …}`, as the Open Inference Protocol and Hugging Face have it. KServe's client shows
     /// no error whose media type has a parameter.
     public static final ErrorForm TEXT = new ErrorForm(MediaType.JSON.toString(), (_, text) -> Map.of("error", text)) {
         @Override
@@ -51,6 +49,13 @@ public class ErrorForm {
         this.body = body;
     }
 
+    /// [#PLAIN] with the words of another server.
+    ///
+    /// @param words for a type of errors
+    public static ErrorForm named(Function<ErrorType, String> words) {
+        return new ErrorForm(CONTENT_TYPE, (type, text) -> new Plain(text, words.apply(type), type.status()));
+    }
+
     private static String word(ErrorType type) {
         return type.code().toLowerCase(Locale.ROOT);
     }
@@ -65,6 +70,10 @@ public class ErrorForm {
         return shortened(message, text -> new Plain(text, status < 500 ? "bad_request" : "internal", status));
     }
 
+    protected int status(ErrorType type) {
+        return type.status();
+    }
+
     /// What a request for a path fails with that there is not.
     protected ServingException noSuchPath(Context ctx, ServingException notFound) {
         return notFound;
@@ -72,7 +81,7 @@ public class ErrorForm {
 
     /// Answers a request that has failed.
     protected void answer(Context ctx, ServingException e) {
-        ctx.status(e.type().status()).contentType(contentType);
+        ctx.status(status(e.type())).contentType(contentType);
         if (e.type().isRefusal()) {
             ctx.header("Retry-After", Integer.toString(e.type().retryAfter()));
         }

@@ -9,9 +9,12 @@ import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.Comparator;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.commons.text.similarity.LevenshteinDistance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +27,9 @@ record Failures(Paths paths, Function<Context, ErrorForm> forms) {
     private static final Logger log = LoggerFactory.getLogger(Failures.class);
 
     private static final String FAILED = "the server failed; its log says why";
+
+    /// How many wrong characters a path may have for the nearest one to be named.
+    private static final int SLIP = 3;
 
     void map(RoutesConfig routes) {
         routes.exception(ServingException.class, (e, ctx) -> respond(ctx, e));
@@ -77,6 +83,22 @@ record Failures(Paths paths, Function<Context, ErrorForm> forms) {
         return ErrorType.NOT_FOUND.because("%s: no such path%s"
                 .formatted(
                         CallerText.quoted(ctx.path()),
-                        paths.advice(ctx.path()).map("; "::concat).orElse("")));
+                        paths.advice(ctx.path())
+                                .or(() -> nearest(ctx.path()).map("did you mean %s?"::formatted))
+                                .map("; "::concat)
+                                .orElse("")));
+    }
+
+    /// The path that was probably meant. Not all that there are: strangers need not know them.
+    private Optional<String> nearest(String path) {
+        var distance = new LevenshteinDistance(SLIP);
+        return paths.all().stream()
+                .filter(known -> {
+                    int slips = distance.apply(path, known);
+                    // Of a short path such as / or /docs, three characters are no slip.
+                    return slips >= 0 && 2 * slips < known.length();
+                })
+                .min(Comparator.<String>comparingInt(known -> distance.apply(path, known))
+                        .thenComparing(Comparator.naturalOrder()));
     }
 }

@@ -60,6 +60,13 @@ public interface Protocol {
         return Optional.empty();
     }
 
+    /// What the log says of it when the model can be asked. Asked where it is on.
+    ///
+    /// @param address of the server, such as `http://localhost:8080`
+    default Optional<String> announcement(String address) {
+        return Optional.empty();
+    }
+
     /// Adds what is no route, such as sockets, or what stands in front of all routes.
     default void configure(JavalinConfig javalin, ServerParts parts) {}
 }

@@ -80,6 +80,15 @@ public final class Routes {
                 .toList();
     }
 
+    /// What protocols say of themselves.
+    ///
+    /// @param address of the server, such as `http://localhost:8080`
+    public static List<String> announcements(ServerConfig config, String address) {
+        return on(config)
+                .flatMap(protocol -> protocol.announcement(address).stream())
+                .toList();
+    }
+
     private static Stream<Protocol> on(ServerConfig config) {
         return ALL.stream().filter(protocol -> protocol.isOn(config));
     }

@@ -1,6 +1,7 @@
 package dev.berth.command;
 
 import dev.berth.artifact.ArtifactFile;
+import dev.berth.artifact.ArtifactTree;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelJson;
@@ -12,8 +13,10 @@ import dev.berth.handler.task.Tasks;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.json.JsonText;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -29,12 +32,20 @@ import org.slf4j.LoggerFactory;
 /// @param description what there is to say of the artifact, by name
 public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, String> description) {
 
+    /// Files of tokenizers that only Python reads.
+    private static final List<String> SLOW_TOKENIZERS =
+            List.of("vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model");
+
+    /// Where jars are used.
+    private static final List<Path> JARS = List.of(Path.of("code"), Path.of("code", "lib"));
+
     private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
 
     /// @param program the file of `code/` that has the hooks, where somebody has named one
     /// @throws ModelArtifactException with everything that is wrong with the artifact
     /// @throws Exception anything that the constructor of its own handler throws
     static ArtifactHooks open(Path directory, Optional<String> program) throws Exception {
+        warnOfOversights(directory);
         var json = ModelJson.ifAny(directory);
         json.warnings().forEach(warning -> log.warn("{}: {}", directory, warning));
         var code = HookCode.find(directory, program, json.find("handler"));
@@ -52,7 +63,39 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
         if (task.isPresent() || ArtifactFile.isThere(directory.resolve("tokenizer.json"))) {
             return ofTask(task.orElse(""), directory);
         }
+        SLOW_TOKENIZERS.stream()
+                .filter(file -> ArtifactFile.isThere(directory.resolve(file)))
+                .findFirst()
+                .ifPresent(file -> log.warn(
+                        "{}: found {} and no tokenizer.json, so the model takes tensors; save its fast "
+                                + "tokenizer there with AutoTokenizer.from_pretrained(…).save_pretrained(…)",
+                        directory,
+                        file));
         return ofTensors(TensorArtifact.open(directory, Engine.FORMS));
+    }
+
+    /// Tells what is certainly not meant, and what the server goes on without. Deeper files are somebody's
+    /// data, and `target` is what a build leaves behind.
+    private static void warnOfOversights(Path directory) {
+        try {
+            ArtifactTree.files(directory, file -> file.getNameCount() <= 4 && !file.endsWith("target"))
+                    .forEach((file, attributes) -> {
+                        if (attributes.isSymbolicLink()) {
+                            log.warn(
+                                    "{}: {}: found a link to nothing; tar -h packs what links lead to",
+                                    directory,
+                                    file);
+                        } else if (file.toString().endsWith(".jar")
+                                && JARS.stream().noneMatch(place -> place.equals(file.getParent()))) {
+                            log.warn(
+                                    "{}: {}: found a jar that is not used here; put libraries into code/lib, and hooks into code",
+                                    directory,
+                                    file);
+                        }
+                    });
+        } catch (ModelArtifactException | UncheckedIOException _) {
+            // What can't be read is told by whoever needs it.
+        }
     }
 
     /// Hooks that are no part of Berth.

@@ -64,7 +64,8 @@ final class ServeCommand {
                 .description(
                         "Serves a model as a SageMaker container does: /ping and /invocations.",
                         "A flag wins over the environment.",
-                        "");
+                        "")
+                .footer(ServeOptions.withoutFlag());
         return spec;
     }
 
@@ -116,6 +117,7 @@ final class ServeCommand {
         stop.closes(server, server.mostToClose().plus(LAST_STEPS));
         try {
             server.awaitReady();
+            Routes.announcements(config, address(config, server.port())).forEach(line -> log.info("{}", line));
         } catch (StartException e) {
             if (stop.withdraw()) {
                 if (e.saysWhy()) {
@@ -149,6 +151,11 @@ final class ServeCommand {
                                 configuration.config().get(HttpConfig.MAX_PAYLOAD),
                                 ProcessMemory.ofThisProcess().large().bytes())
                         >> 20);
+    }
+
+    private static String address(ServerConfig config, int port) {
+        var host = HttpConfig.inUrl(config.get(HttpConfig.HOST), "localhost");
+        return "%s://%s:%d".formatted(HttpConfig.tls(config).isPresent() ? "https" : "http", host, port);
     }
 
     private static Optional<String> notListening(ServerConfig config, Exception e) {

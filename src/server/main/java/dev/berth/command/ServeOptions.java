@@ -8,6 +8,7 @@ import dev.berth.http.Routes;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -80,6 +81,18 @@ public final class ServeOptions {
                         "  " + String.join(", ", setting.variables()),
                         "  Default: " + setting.rule())
                 .build();
+    }
+
+    /// The help of settings that have no flag.
+    static String[] withoutFlag() {
+        var lines = new ArrayList<>(List.of("", "Set in the environment only:"));
+        Configuration.SETTINGS.stream()
+                .filter(setting -> setting.flag().isEmpty())
+                .forEach(setting -> {
+                    lines.add("  " + String.join(", ", setting.variables()));
+                    lines.add("      %s. Default: %s".formatted(setting.meaning(), setting.rule()));
+                });
+        return lines.toArray(String[]::new);
     }
 
     private static String version() {

@@ -249,6 +249,8 @@ public final class Tokenizer implements AutoCloseable {
         return encode(text, pair, truncation());
     }
 
+    /// @throws dev.berth.hooks.BadInputException also when the text that alone may be cut is too
+    ///   short for it
     /// @see #encode(String, String)
     public Encoding encode(String text, String pair, Truncation truncation) {
         return row(List.of(tokens(text), tokens(pair)), truncation);

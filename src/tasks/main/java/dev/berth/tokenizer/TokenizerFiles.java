@@ -78,7 +78,10 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, in
 
     Truncation truncation(int most) {
         var own = json.at("/truncation/direction").asText();
-        return new Truncation(most, side(config.path("truncation_side").asText(own)));
+        return new Truncation(
+                most,
+                Truncation.Strategy.LONGEST_FIRST,
+                side(config.path("truncation_side").asText(own)));
     }
 
     private static int length(JsonNode value) {

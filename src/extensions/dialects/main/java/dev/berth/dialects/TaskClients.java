@@ -29,7 +29,7 @@ public final class TaskClients implements Protocol {
                                         .ofOne(),
                                 Route.get("/version", _ -> ctx -> ctx.result(ServingMetrics.version()))
                                         .ofOne()),
-                        TextEmbeddings.PATHS.stream().map(path -> at(path, ErrorForm.TEXT)),
+                        TextEmbeddings.PATHS.stream().map(path -> at(path, TextEmbeddings.ERRORS)),
                         Stream.of(at(HuggingFace.ROOT, ErrorForm.TEXT)),
                         Cohere.PATHS.stream().map(path -> at(path, ErrorForm.PLAIN)))
                 .flatMap(routes -> routes)

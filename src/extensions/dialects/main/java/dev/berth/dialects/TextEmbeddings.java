@@ -12,7 +12,10 @@ import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.dialects.JsonDialect.Answer;
 import dev.berth.dialects.JsonDialect.Asked;
+import dev.berth.error.ErrorType;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.MediaType;
+import dev.berth.http.ErrorForm;
 import dev.berth.serving.Dialect;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +57,37 @@ final class TextEmbeddings {
             asItIs("/tokenize"),
             asItIs("/decode"));
 
+    /// `{"error": …, "error_type": …}`, with its statuses.
+    static final ErrorForm ERRORS =
+            new ErrorForm(
+                    MediaType.JSON.toString(),
+                    (type, text) -> JsonNodeFactory.instance
+                            .objectNode()
+                            .put("error", text)
+                            .put("error_type", word(type))) {
+                @Override
+                protected int status(ErrorType type) {
+                    return switch (type) {
+                        case BAD_INPUT -> 422;
+                        case NOT_FOUND, INTERNAL -> 424;
+                        default -> isOverload(type) ? 429 : type.status();
+                    };
+                }
+            };
+
     private TextEmbeddings() {}
+
+    private static boolean isOverload(ErrorType type) {
+        return type.isRefusal() && type != ErrorType.NOT_READY;
+    }
+
+    private static String word(ErrorType type) {
+        return switch (type) {
+            case NOT_READY -> "Unhealthy";
+            case NOT_FOUND, INTERNAL, DEADLINE_EXCEEDED, INSUFFICIENT_MEMORY, CALLER_GONE -> "Backend";
+            default -> isOverload(type) ? "Overloaded" : "Validation";
+        };
+    }
 
     private static ClientPath asItIs(String path) {
         return new ClientPath(

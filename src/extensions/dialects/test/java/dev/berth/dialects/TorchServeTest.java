@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// The paths of TorchServe's inference API.
+/// The paths and errors of TorchServe's inference API.
 class TorchServeTest {
 
     private static TestServer server;
@@ -57,13 +57,13 @@ class TorchServeTest {
 
     @ParameterizedTest
     @CsvSource({
-        "POST, /predictions/letters, bad, 400, bad_input, 'line: found bad'",
-        "POST, /predictions/letters, broken, 500, internal, inputFn",
-        "POST, /predictions/other, a, 404, not_found, 'found \"other\", expected letters'",
-        "POST, /predictions/letters/2.0, a, 404, not_found, 'version: found \"2.0\"'",
-        "GET, /predictions/letters, '', 405, method_not_allowed, 'expected POST, PUT'"
+        "POST, /predictions/letters, bad, 400, BadRequestException, 'line: found bad'",
+        "POST, /predictions/letters, broken, 500, InternalServerException, inputFn",
+        "POST, /predictions/other, a, 404, ModelNotFoundException, 'found \"other\", expected letters'",
+        "POST, /predictions/letters/2.0, a, 404, ModelNotFoundException, 'version: found \"2.0\"'",
+        "GET, /predictions/letters, '', 405, MethodNotAllowedException, 'expected POST, PUT'"
     })
-    void errorsHaveTheFormOfTorchServe(String method, String path, String body, int code, String type, String message)
+    void errorsAreThoseOfTorchServe(String method, String path, String body, int code, String type, String message)
             throws Exception {
         var error = json(send(server, method, path, body), code);
         assertThat(error.fieldNames()).toIterable().containsExactlyInAnyOrder("code", "type", "message");
@@ -79,7 +79,7 @@ class TorchServeTest {
             var question = "{\"question\": \"Who?\", \"context\": \"Bob came.\"}";
             assertThat(server.post("/predictions/qa", question).body()).contains("\"answer\":\"Bob\"");
             var none = send(server, "POST", "/predictions/none", "a");
-            assertThat(json(none, 404).path("type").textValue()).isEqualTo("not_found");
+            assertThat(json(none, 404).path("type").textValue()).isEqualTo("ModelNotFoundException");
         }
     }
 

@@ -6,6 +6,7 @@ import dev.berth.config.ServerConfig;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import java.util.List;
+import java.util.Optional;
 
 /// The page's protocol: that of a browser.
 public final class PageRoutes implements Protocol {
@@ -24,6 +25,11 @@ public final class PageRoutes implements Protocol {
     @Override
     public boolean isOn(ServerConfig config) {
         return config.get(PageConfig.PAGE);
+    }
+
+    @Override
+    public Optional<String> announcement(String address) {
+        return Optional.of("try it at %s/".formatted(address));
     }
 
     @Override

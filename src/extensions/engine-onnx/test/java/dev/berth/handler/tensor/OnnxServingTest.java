@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.content.Npz;
 import dev.berth.hooks.Tensor;
+import dev.berth.testing.CapturedLog;
 import dev.berth.testing.OnnxModel;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
@@ -135,6 +136,18 @@ class OnnxServingTest {
         Files.writeString(artifact.resolve("model.json"), """
         {"format": 1, "engine": "pytorch", "files": [{"path": "model.onnx"}]}""");
         TestServer.artifact(artifact).assertDoesNotStart("; model.json: engine: found \"pytorch\", leave it out");
+    }
+
+    @Test
+    void aTokenizerThatOnlyPythonReadsIsNamed() throws Exception {
+        OnnxModel.linear().write(artifact.resolve("model.onnx"));
+        Files.writeString(artifact.resolve("vocab.txt"), "[PAD]");
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(artifact).start()) {
+            assertThat(server.answer("[[1, 2]]")).startsWith("[");
+            assertThat(log.text())
+                    .contains("found vocab.txt and no tokenizer.json, so the model takes tensors; save its");
+        }
     }
 
     @Test
