@@ -352,9 +352,6 @@ class ModelsAtHomeTest {
                     "\"status\":\"loaded\"",
                     "\"problem\":\"serves the version before: model \\\"m\\\" could not be loaded"));
             assertThat(server.ask("m", "a").body()).isEqualTo("first");
-            assertStatus(server.get("/v1/models/m"), 200);
-            assertThat(server.get("/v1/models").body()).contains("\"id\":\"m\"");
-            assertStatus(server.get("/v2/models/m/ready"), 200);
             text("new", "");
             await().until(() -> server.ask("new", "a").statusCode() == 200);
             assertThat(log.events())

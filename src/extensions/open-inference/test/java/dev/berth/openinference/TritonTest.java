@@ -7,6 +7,7 @@ import static dev.berth.testing.Infer.json;
 import static dev.berth.testing.Infer.tree;
 import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.testing.GrpcClient;
@@ -48,6 +49,7 @@ class TritonTest {
         var models = Files.createDirectory(directory.resolve("models"));
         artifact(models, "a");
         artifact(models, "b");
+        artifact(models, "edited");
         Files.writeString(Files.createDirectory(models.resolve("c")).resolve("model.json"), "{}");
         many = TestServer.ofDirectory(models).start("BERTH_GRPC_PORT=0");
         ofOne = new GrpcClient(one);
@@ -161,6 +163,17 @@ class TritonTest {
         assertThat(states()).anyMatch(state -> state.matches("(?s)c UNAVAILABLE .*model\\.json.*"));
         assertThat(json(many.post("/v2/repository/index", "{\"ready\": true}")).findValuesAsText("name"))
                 .doesNotContain("c");
+    }
+
+    @Test
+    void aModelThatServesTheVersionBeforeIsReady() throws Exception {
+        assertStatus(many.post("/v2/repository/models/edited/load", ""), 200);
+        Files.writeString(directory.resolve("models/edited/model.json"), "{");
+        await().until(() -> many.describe("edited").body().contains("serves the version before"));
+        assertStatus(many.get("/v2/models/edited/ready"), 200);
+        assertThat(text(ofMany.call("ModelReady", "name: 'edited'"))).isEqualTo("ready: true");
+        assertThat(states()).contains("edited READY ");
+        assertStatus(many.post("/v2/repository/models/edited/unload", ""), 200);
     }
 
     private static List<String> states() throws Exception {
