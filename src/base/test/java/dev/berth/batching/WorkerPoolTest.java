@@ -68,6 +68,24 @@ class WorkerPoolTest {
     }
 
     @Test
+    void aCallerWhoHasGoneCostsItsModelNoTurn() throws Exception {
+        var first = model();
+        var second = model();
+        var held = first.askAndHold();
+        var gone = second.ask(Serving.LONG, () -> true, "gone");
+        second.awaitDepth(1);
+        var there = second.askAndWait("x");
+        var next = first.askAndWait("b");
+        first.model.release();
+
+        assertAnswered(held, "HOLD");
+        assertRefused(gone, ErrorType.CALLER_GONE);
+        assertAnswered(there, "X");
+        assertAnswered(next, "B");
+        assertThat(order).containsExactly("hold", "x", "b");
+    }
+
+    @Test
     void aStateThatHangsWhenItIsClosedKeepsNoOtherModelFromServing() throws Exception {
         var released = new CountDownLatch(1);
         try (var wedged = Batcher.open(

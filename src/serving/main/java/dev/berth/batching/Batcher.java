@@ -298,7 +298,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     ///
     /// @param room for how many
     /// @param taken where they go, under the lock
-    /// @return false: there is nothing to predict now
+    /// @return false: no batch should be made now; true also where nobody waits for what was chosen
     boolean take(int room, Collection<Piece<I, O>> taken) {
         var chosen = locked(
                 () -> line.ripeInNanos(now()) <= 0 ? line.take(room, now(), this::expire) : List.<Piece<I, O>>of());
@@ -309,7 +309,7 @@ public final class Batcher<I, O> implements AutoCloseable {
                 start(wanted);
                 taken.addAll(wanted);
             }
-            return !wanted.isEmpty();
+            return !chosen.isEmpty();
         });
     }
 
