@@ -181,6 +181,17 @@ class BatchQueueTest {
         assertMetrics("berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
     }
 
+    /// The last one may be in a bucket that comes first.
+    @Test
+    void aRecordIsDroppedWhicheverOfItsPiecesIsLeft() {
+        var pieces = new Pieces<>(List.of(), List.of("a1", "a2"), new int[] {100, 1}, new int[] {2});
+        var request = submit(() -> false, pieces, sink(new AtomicInteger()));
+        assertThat(take()).containsExactly("a2");
+        queue.abandon(request);
+
+        assertMetrics("berth_abandoned_total{model=\"words\"} 1.0");
+    }
+
     @Test
     void aBatchLooksAtNoMoreRequestsThanItHasRoomFor() {
         queue = queue(4, TARGET, 1_000);

@@ -316,8 +316,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     private void start(List<Piece<I, O>> chosen) {
         long now = now();
         for (var piece : chosen) {
-            piece.request.start(piece, now);
-            if (piece.isLast) {
+            if (piece.request.start(piece, now)) {
                 metrics.queueWait.record(Duration.ofNanos(now - piece.request.arrivedAt));
             }
         }

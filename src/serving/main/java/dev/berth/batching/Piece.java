@@ -21,8 +21,8 @@ final class Piece<I, O> implements PartStream<Object, O> {
     /// Its place in the request.
     final int index;
 
-    /// Whether no other piece of its record comes after it.
-    final boolean isLast;
+    /// The place of its record in the request.
+    final int record;
 
     /// Null where the caller's record was.
     final I value;
@@ -44,10 +44,10 @@ final class Piece<I, O> implements PartStream<Object, O> {
     Throwable failure;
     private Duration pause;
 
-    Piece(Submission<I, O> request, int index, boolean isLast, I value, int length) {
+    Piece(Submission<I, O> request, int index, int record, I value, int length) {
         this.request = request;
         this.index = index;
-        this.isLast = isLast;
+        this.record = record;
         this.value = value;
         this.length = length;
         this.resumesAt = request.arrivedAt;

@@ -35,7 +35,9 @@ public final class Submission<I, O> {
 
     long leftLength;
 
-    /// How many of its records have a last piece that was never with a predictor.
+    /// How many pieces of each record were never with a predictor, and how many records have such pieces.
+    private final int[] notStarted;
+
     int recordsNotStarted;
 
     private int unanswered;
@@ -56,13 +58,13 @@ public final class Submission<I, O> {
         this.arrivedAt = arrivedAt;
         this.sink = sink;
         this.caller = caller;
-        this.recordsNotStarted = pieces.counts().length;
-        for (int count : pieces.counts()) {
-            for (int last = left + count - 1; left <= last; left++) {
+        this.notStarted = pieces.counts().clone();
+        this.recordsNotStarted = notStarted.length;
+        for (int record = 0; record < notStarted.length; record++) {
+            for (int last = left + notStarted[record] - 1; left <= last; left++) {
                 int length = pieces.lengths()[left];
                 waiting.computeIfAbsent(Piece.bucket(length), _ -> new ArrayDeque<>())
-                        .add(new Piece<>(
-                                this, left, left == last, pieces.values().get(left), length));
+                        .add(new Piece<>(this, left, record, pieces.values().get(left), length));
                 leftLength += length;
             }
         }
@@ -116,13 +118,17 @@ public final class Submission<I, O> {
     }
 
     /// A worker has a piece, until [#leaveWorker], and is about to predict it.
-    void start(Piece<I, O> piece, long now) {
+    ///
+    /// @return whether none of its record is left
+    boolean start(Piece<I, O> piece, long now) {
         inside++;
         if (!hasStarted) {
             hasStarted = true;
             startedAt = now;
         }
-        recordsNotStarted -= piece.isLast ? 1 : 0;
+        boolean isLast = --notStarted[piece.record] == 0;
+        recordsNotStarted -= isLast ? 1 : 0;
+        return isLast;
     }
 
     /// A worker is done with a piece.
