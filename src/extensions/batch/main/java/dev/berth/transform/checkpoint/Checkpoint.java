@@ -99,7 +99,7 @@ public final class Checkpoint {
         kept.add(new Answer(first, count, output));
         bytes += output.length;
         if (bytes >= MOST_IN_PART || isDue()) {
-            write();
+            uninterrupted(this::write);
         }
     }
 
@@ -129,13 +129,12 @@ public final class Checkpoint {
         }
     }
 
-    /// Ends it, also where the thread has been interrupted, as a job is stopped by that.
+    /// Ends it.
     ///
     /// @param isDone whether the output is there. Otherwise the answers are kept for the next run
     public void end(boolean isDone) {
         isClosed = true;
-        boolean wasInterrupted = Thread.interrupted();
-        try {
+        uninterrupted(() -> {
             // A look at a directory is no request, and one that was killed may have left part of a part.
             boolean isCheap = parts > 0 || all.file().isPresent();
             if (isDone && isCheap) {
@@ -143,6 +142,14 @@ public final class Checkpoint {
             } else if (!isDone && !kept.isEmpty() && (isCheap || isDue())) {
                 write();
             }
+        });
+    }
+
+    /// Also where the thread has been interrupted, as a job is stopped by that.
+    private void uninterrupted(Runnable change) {
+        boolean wasInterrupted = Thread.interrupted();
+        try {
+            change.run();
         } catch (StorageException e) {
             log.debug("{} is left as it is", all, e);
         } finally {

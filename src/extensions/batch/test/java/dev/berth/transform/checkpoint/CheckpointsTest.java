@@ -84,6 +84,18 @@ class CheckpointsTest {
         assertThat(open().answer(1, 1)).hasValue(bytes("one"));
     }
 
+    /// What had arrived is taken after the interrupt.
+    @Test
+    void anInterruptedObjectKeepsAllThatHadArrived() {
+        var stopped = open();
+        Thread.currentThread().interrupt();
+        stopped.keep(1, 1, new byte[MOST_IN_PART]);
+        stopped.keep(2, 1, bytes("two"));
+        stopped.end(false);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(open().answer(2, 1)).hasValue(bytes("two"));
+    }
+
     /// A file is where the directory would be.
     @Test
     void anObjectDoesNotFailWhereItsAnswersCannotBeKept() throws IOException {
