@@ -31,6 +31,7 @@ final class JobMemory {
 
     private final MemoryBudget budget;
     private final MemoryBudget making;
+    private final MemoryBudget joining;
 
     /// What a share has, however small its payload: so that there are not too many.
     private final long least;
@@ -48,6 +49,7 @@ final class JobMemory {
         long bytes = Runtime.getRuntime().maxMemory() / SHARE_OF_HEAP;
         this.budget = new MemoryBudget(bytes);
         this.making = new MemoryBudget(bytes);
+        this.joining = new MemoryBudget(bytes / 2);
         this.least = bytes / (PAYLOADS_PER_REQUEST * requests);
         this.copiesOfAnswer = copiesOfAnswer;
         // Their answers are written in the order of the records.
@@ -76,6 +78,11 @@ final class JobMemory {
     /// Waits until the lines of an output may be read, one at a time. A few outputs may at once.
     MemoryBudget.Share takeForLines() throws InterruptedException {
         return making.take(making.bytes() / COPIES);
+    }
+
+    /// Waits until another output may be joined, which has no turn.
+    MemoryBudget.Share takeForJoin() throws InterruptedException {
+        return joining.take(ObjectTransform.MOST_OF_WRITER);
     }
 
     private synchronized void locked(Runnable change) {

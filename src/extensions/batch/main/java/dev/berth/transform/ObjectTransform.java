@@ -48,7 +48,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             Progress progress) {}
 
     /// What a writer to S3 holds at most: a part of its object, and what a request takes beside it.
-    private static final long MOST_OF_WRITER = 16 << 20;
+    static final long MOST_OF_WRITER = 16 << 20;
 
     /// Less than another turn is for objects on their way to their outputs.
     ///
@@ -147,7 +147,11 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
         }
 
         private void place(boolean wasThere) throws InterruptedException {
-            outputs.join(range);
+            if (!range.isWhole()) {
+                try (var _ = shared.memory.takeForJoin()) {
+                    outputs.join(range);
+                }
+            }
             try (var _ = shared.memory.takeForLines()) {
                 exchange.placed(range.object(), wasThere);
             }

@@ -52,10 +52,9 @@ record SplitOutputs(TransformJob job) {
     }
 
     /// Makes the output of a range's object, if all its parts are there and the output is not.
+    ///
+    /// @param range not all of its object
     void join(ObjectRange range) {
-        if (range.isWhole()) {
-            return;
-        }
         var output = job.output(range.object());
         for (int tries = 1; ; tries++) {
             try {

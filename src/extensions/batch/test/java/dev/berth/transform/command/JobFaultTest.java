@@ -11,6 +11,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.berth.Main;
 import dev.berth.testing.Gate;
+import dev.berth.testing.S3Server;
 import dev.berth.testing.ServeProcess;
 import dev.berth.testing.TestThreads;
 import java.io.IOException;
@@ -92,6 +93,41 @@ class JobFaultTest {
         }
         assertThat(asked).hasValue(60);
         assertThat(directory.resolve("out/a.out")).content().hasLineCount(60);
+    }
+
+    /// Both instances have ended, and no output is joined yet.
+    @Test
+    void outputsThatAllTogetherAreLargerThanTheHeapAreJoined() throws Exception {
+        answer = 1_500_000;
+        int objects = 12;
+        for (int i = 0; i < objects; i++) {
+            Files.writeString(directory.resolve("in/" + i), ("x".repeat((1 << 15) - 1) + "\n").repeat(4));
+        }
+        try (var s3 = S3Server.start().createBucket("bucket")) {
+            var credentials = S3Server.credentials().stream()
+                    .map(each -> "-D%s=%s".formatted(each.name(), each.value()))
+                    .toList();
+            for (var run : List.of("0 b 512m", "1 a 512m", "0 a 64m")) {
+                var words = run.split(" ");
+                if (words[2].equals("64m")) {
+                    for (var key : s3.keys("bucket")) {
+                        s3.put("bucket", key.replaceFirst("^b/", "a/"), s3.bytes("bucket", key));
+                    }
+                }
+                var command = command(words[2], "--split-type", "Line", "--batch-strategy", "SingleRecord");
+                command.addAll(List.of("--split-objects", "--instance-count", "2", "--instance-index", words[0]));
+                command.addAll(List.of("--endpoint-url", s3.endpoint().toString()));
+                command.set(command.indexOf("--output") + 1, "s3://bucket/" + words[1]);
+                command.addAll(1, credentials);
+                try (var job = ServeProcess.start(Map.of(), command)) {
+                    assertThat(job.exitCode()).as(job.err()).isZero();
+                }
+            }
+            for (int i = 0; i < objects; i++) {
+                assertThat(s3.bytes("bucket", "a/%d.out".formatted(i))).hasSizeGreaterThan(4 * answer);
+            }
+        }
+        assertThat(asked).hasValue(4 * objects);
     }
 
     @Test
