@@ -62,21 +62,23 @@ final class Batching {
     Batching(GraphNames names, RowAxes axes, TensorArtifact artifact) {
         this.axes = axes;
         var outputs = artifact.outputs().isEmpty() ? names.outputNames() : artifact.outputs();
-        var odd = outputs.stream().filter(output -> !axes.hasRows(output)).findFirst();
-        var oddOne = odd.map(output -> "its output %s is %s, which does not begin with the rows of its inputs"
-                .formatted(output, axes.shown(output)));
+        var odd = outputs.stream().filter(output -> !axes.hasRows(output)).toList();
         // A number may be wrong: of LightGBM's classifiers the labels are [1], however many there are.
-        boolean isNumber =
-                odd.flatMap(axes::shape).filter(shape -> shape.getFirst() >= 0).isPresent();
+        boolean isNumber = odd.stream()
+                .limit(1)
+                .flatMap(output -> axes.shape(output).stream())
+                .anyMatch(shape -> shape.getFirst() >= 0);
         var said = artifact.independentRows();
         if (said.isPresent()) {
-            if (said.get() && (!axes.haveRows() || isNumber)) {
+            var wrong = odd.stream().filter(output -> !axes.mayHaveRows(output)).findFirst();
+            if (said.get() && (!axes.haveRows() || wrong.isPresent())) {
                 throw new ModelArtifactException(
                         artifact.directory(),
                         "model.json: independentRows: found true, and %s says otherwise: %s; leave independentRows out, or that output of outputs"
                                 .formatted(
                                         artifact.file().getFileName(),
-                                        oddOne.filter(_ -> axes.haveRows())
+                                        wrong.filter(_ -> axes.haveRows())
+                                                .map(this::oddOne)
                                                 .orElse("its inputs have no first dimension of any length")));
             }
             var why = "independentRows in model.json is " + said.get();
@@ -86,9 +88,17 @@ final class Batching {
         } else if (axes.symbols().size() > 1) {
             this.rows = Rows.dependent("its inputs begin with different dimensions, " + axes.symbols());
         } else {
-            this.rows = oddOne.map(why -> isNumber ? Rows.unknown(why) : Rows.dependent(why))
+            this.rows = odd.stream()
+                    .findFirst()
+                    .map(this::oddOne)
+                    .map(why -> isNumber ? Rows.unknown(why) : Rows.dependent(why))
                     .orElseGet(() -> Rows.unknown("no rows have been tried"));
         }
+    }
+
+    private String oddOne(String output) {
+        return "its output %s is %s, which does not begin with the rows of its inputs"
+                .formatted(output, axes.shown(output));
     }
 
     /// What goes through the model together, for people, and why.

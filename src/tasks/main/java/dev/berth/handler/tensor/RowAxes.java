@@ -108,6 +108,13 @@ final class RowAxes {
         return shape.getFirst() < 0 && !isOther;
     }
 
+    /// Whether an output begins with the rows where `model.json` says so: the file may only have another
+    /// name for them there.
+    boolean mayHaveRows(String output) {
+        return hasRows(output)
+                || (shape(output).orElseThrow().getFirst() < 0 && Collections.disjoint(shown(output), symbols));
+    }
+
     /// Whether the file tells the shapes of its inputs.
     boolean isDeclared() {
         return rank().isPresent();

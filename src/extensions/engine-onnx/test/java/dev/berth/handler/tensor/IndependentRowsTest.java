@@ -162,6 +162,16 @@ class IndependentRowsTest {
         }
     }
 
+    /// The rows of as many callers as there are columns would be cut across.
+    @ParameterizedTest
+    @ValueSource(strings = {"3 n", "columns n", "unk__1 n"})
+    void rowsBehindAnotherDimensionContradictIndependentRows(String shape) throws Exception {
+        OnnxModel.of("in x FLOAT n 3; Transpose x -> y; out y FLOAT " + shape).write(artifact.resolve("model.onnx"));
+        assertStartFails(
+                INDEPENDENT.formatted("true"),
+                "its output y is [%s], which does not begin with the rows".formatted(shape.replace(" ", ", ")));
+    }
+
     /// Each row is a model, what `model.json` says of its rows, a sample, a request and its answer, and the end
     /// of "a forward takes …" in the log.
     @ParameterizedTest
