@@ -13,8 +13,10 @@ public final class NotJsonException extends IOException {
 
     private static final long serialVersionUID = 1;
 
-    /// What the parser's messages have in front of a line and a column.
-    private static final Pattern SOURCE = Pattern.compile("\\[Source: .*?; (?=line: \\d)", Pattern.DOTALL);
+    /// What the parser's messages have in front of a line and a column, and what they say of its settings.
+    private static final Pattern PARSERS_OWN =
+            Pattern.compile("(?s)(?<=\\[)Source: [^;]*; (?=line: \\d)|, from `Stream[^`]*`"
+                    + "|(: enable `Json| \\((consider|not recognized)| for `ObjectNode`: not).*");
 
     public NotJsonException(String message) {
         super(message);
@@ -36,8 +38,9 @@ public final class NotJsonException extends IOException {
     /// What the parser says, with what it expected as other messages have it.
     private static String found(String message) {
         var found = message.substring(0, 1).toLowerCase(Locale.ROOT)
-                + SOURCE.matcher(message.substring(1))
-                        .replaceAll("[")
+                + PARSERS_OWN
+                        .matcher(message.substring(1))
+                        .replaceAll("")
                         .replaceFirst(": (was expecting|expected) ", ", expected ")
                         .replace(" exceeds the maximum allowed (", ", expected at most (");
         return found.contains(", expected ") ? found : found + ", expected JSON";
