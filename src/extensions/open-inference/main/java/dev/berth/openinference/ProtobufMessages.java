@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.protobuf.UnsafeByteOperations;
+import dev.berth.content.Excerpt;
 import dev.berth.content.JsonTensors;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
@@ -40,6 +41,11 @@ final class ProtobufMessages implements Messages {
     @Override
     public InferRequest read(InvocationRequest asked) throws IOException {
         var message = MessageTree.read(ModelInferRequest.getDescriptor(), asked.bytes());
+        var name = message.path("model_name").asText();
+        if (!name.isEmpty() && !name.equals(model)) {
+            // It did not stand in front, or not as a whole.
+            throw new BadInputException("model_name: found %s, expected %s".formatted(Excerpt.quoted(name), model));
+        }
         var raws = message.path("raw_input_contents");
         int inputs = message.path("inputs").size();
         raw = !raws.isEmpty();

@@ -207,13 +207,14 @@ class GrpcTest {
         }
     }
 
-    /// A text that is longer than its message; a field 7 of 20,000 bytes before the name of a model; a text
-    /// that is not UTF-8.
+    /// A text that is longer than its message; a field 7 of 20,000 bytes before the name of a model; a name
+    /// that is longer than what is read first; a text that is not UTF-8.
     @ParameterizedTest
     @CsvSource({
         "ModelInfer, 2a09, 0, message: not a ModelInferRequest: ",
         "ModelInfer, 0a09, 0, message: not a ModelInferRequest: ",
         "ModelInfer, 3aa09c01, 20000, 'raw_input_contents: found 1, expected 0'",
+        "ModelInfer, 0aa09c01, 20000, 'model_name: found '",
         "ModelReady, 0a01ff, 0, message: not a ModelReadyRequest: ",
         "ModelStatistics, 0a09, 0, message: not a ModelStatisticsRequest: ",
         "RepositoryIndex, 0a09, 0, message: not a RepositoryIndexRequest: ",
