@@ -18,6 +18,8 @@ import io.opentelemetry.proto.logs.v1.LogRecord;
 import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Status.StatusCode;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -312,5 +314,19 @@ class OtlpTest {
         assertThat(receiver.spans("POST /invocations")).hasSize(1);
         assertThat(receiver.metrics()).isEmpty();
         assertThat(receiver.logs()).isEmpty();
+    }
+
+    @Test
+    void theLastLinesAreSentWhereMetricsCannotBe() throws Exception {
+        try (var silent = new ServerSocket(0, 0, InetAddress.getLoopbackAddress());
+                var server = server(new TextHandler())
+                        .set("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://127.0.0.1:" + silent.getLocalPort())
+                        .set("OTEL_METRIC_EXPORT_INTERVAL", "3600000")
+                        .set("OTEL_BLRP_SCHEDULE_DELAY", "3600000")
+                        .start()) {
+            server.invoke("a");
+        }
+        assertThat(receiver.logs())
+                .anyMatch(line -> line.getBody().getStringValue().equals("stopping"));
     }
 }

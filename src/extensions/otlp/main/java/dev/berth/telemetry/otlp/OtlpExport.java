@@ -87,7 +87,8 @@ public final class OtlpExport implements Exporter.Export {
     public void close() {
         logs.detach();
         long millis = LAST_EXPORTS.toMillis();
-        // It waits for the metrics by itself, and for longer.
+        // Before the end of all, which waits for the metrics by itself, and for longer.
+        sdk.getSdkLoggerProvider().forceFlush();
         var ended = CompletableFuture.supplyAsync(
                 () -> sdk.shutdown().join(millis, TimeUnit.MILLISECONDS).isSuccess(), Thread::startVirtualThread);
         if (!ended.completeOnTimeout(false, millis, TimeUnit.MILLISECONDS).join()) {
