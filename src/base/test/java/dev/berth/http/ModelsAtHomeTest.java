@@ -84,13 +84,20 @@ class ModelsAtHomeTest {
     void whatIsNoDirectoryOrHiddenIsLeftOut() throws Exception {
         text("good", "");
         text(".hidden", "");
+        // Bytes that are no characters: no path of Java's names them.
+        assertThat(new ProcessBuilder("sh", "-c", "mkdir \"$(printf 'x\\377')\"")
+                        .directory(models.toFile())
+                        .start()
+                        .waitFor())
+                .isZero();
         Files.writeString(models.resolve("README"), "models");
         Files.writeString(models.resolve("packed.tar.gz"), "");
         try (var log = new CapturedLog();
                 var server = lazy().start()) {
             assertThat(statuses(server)).containsOnlyKeys("good");
             assertThat(log.text())
-                    .contains("models: packed.tar.gz is not served; unpack it into a directory of " + models);
+                    .contains("models: packed.tar.gz is not served; unpack it into a directory of " + models)
+                    .contains("models: x\uFFFD is not served");
         }
     }
 

@@ -141,6 +141,9 @@ public final class ModelDirectory implements AutoCloseable {
                 }
                 if (name.endsWith(".tar.gz")) {
                     tellOnce("models: %s is not served; unpack it into a directory of %s".formatted(name, root));
+                } else if (name.contains("\uFFFD")) {
+                    // It stands for bytes that are no characters here, and no path leads there by such a name.
+                    tellOnce("models: %s is not served, because its name is not text".formatted(name));
                 } else if (Files.isDirectory(entry)) {
                     found.put(name, ArtifactFiles.in(entry));
                 }
