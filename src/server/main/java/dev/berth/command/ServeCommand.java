@@ -37,8 +37,9 @@ final class ServeCommand {
 
     static final String NAME = "serve";
 
-    /// What a stop may take beyond the time in which requests end.
-    private static final Duration LAST_STEPS = Duration.ofSeconds(5);
+    /// What a stop may take beyond the time in which requests end: that of connections and of what is
+    /// exported last.
+    private static final Duration LAST_STEPS = Duration.ofSeconds(7);
 
     private static final Logger log = LoggerFactory.getLogger(ServeCommand.class);
 

@@ -17,6 +17,7 @@ import java.time.LocalDateTime;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.concurrent.CancellationException;
 import java.util.stream.IntStream;
@@ -198,7 +199,8 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
     }
 
     private static String broken(Exception damage) {
-        return "found a broken ZIP archive (%s), expected an .npz file".formatted(damage.getMessage());
+        return "found a broken ZIP archive (%s), expected an .npz file"
+                .formatted(Objects.requireNonNullElse(damage.getMessage(), "the end of the data before that of a file"));
     }
 
     private static ZipEntry stored(String name, byte[] file) {

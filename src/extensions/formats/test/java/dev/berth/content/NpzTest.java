@@ -85,6 +85,9 @@ class NpzTest {
         var brokenOff = Npz.write(both());
         brokenOff[0] = 'Q';
         assertBroken(brokenOff, "0 files, and 2 by its end");
+        var longName = Npz.write(both());
+        longName[27] = (byte) 0xff;
+        assertBroken(longName, "the end of the data before that of a file");
         var changed = NpyFiles.read("stored.npz");
         changed[40 + 138] ^= 1;
         assertThatThrownBy(() -> Npz.read(changed))
