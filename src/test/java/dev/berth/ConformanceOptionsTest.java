@@ -61,21 +61,19 @@ class ConformanceOptionsTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = ';',
-            value = {
-                "--only; PING,INV-99; --only: found \"INV-99\", which names no row; --list names them",
-                "--except; PONG; --except: found \"PONG\", which names no row; --list names them",
-                "--skip; INV-99=slow; --skip: found \"INV-99\", which names no row; --list names them",
-                "--skip; INV-01; --skip: found \"INV-01\", expected ID=REASON",
-                "--fail-on; P,X; --fail-on: found \"X\", expected of P, A and R",
-                "--header; Authorization; --header: found \"Authorization\", expected NAME:VALUE",
-                "--timeout; soon; --timeout: found soon, expected a number above 0",
-                "--body; no-such-file; --body: found no file no-such-file",
-                "--cacert; pom.xml; --cacert: found no certificates in PEM",
-                "-x; 1; -x: found no such option with a value; --help lists them",
-                "http://localhost:2; http://localhost:3; http://localhost:2: expected one URL only"
-            })
+    @CsvSource(delimiter = ';', textBlock = """
+        --only; PING,INV-99; --only: found "INV-99", which names no row; --list names them
+        --except; PONG; --except: found "PONG", which names no row; --list names them
+        --skip; INV-99=slow; --skip: found "INV-99", which names no row; --list names them
+        --skip; INV-01; --skip: found "INV-01", expected ID=REASON
+        --fail-on; P,X; --fail-on: found "X", expected of P, A and R
+        --header; Authorization; --header: found "Authorization", expected NAME:VALUE
+        --timeout; soon; --timeout: found soon, expected a number above 0
+        --body; no-such-file; --body: found no file no-such-file
+        --cacert; pom.xml; --cacert: found no certificates in PEM
+        -x; 1; -x: found no such option with a value; --help lists them
+        http://localhost:2; http://localhost:3; http://localhost:2: expected one URL only
+        """)
     void whatItDoesNotKnowIsAnError(String option, String value, String message) throws Exception {
         var run = kit.run("http://localhost:1", option, value);
         assertThat(run.err()).contains("conformance: " + message);

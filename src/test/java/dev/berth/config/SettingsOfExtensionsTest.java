@@ -96,23 +96,21 @@ class SettingsOfExtensionsTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "AIP_HEALTH_ROUTE=/invocations                      | AIP_HEALTH_ROUTE: found /invocations, expected /ping or a path of its own",
-                "AIP_PREDICT_ROUTE=/metrics                         | AIP_PREDICT_ROUTE: found /metrics, expected /invocations or a path of its own",
-                "AIP_HEALTH_ROUTE=/a AIP_PREDICT_ROUTE=/a           | AIP_PREDICT_ROUTE: found /a, expected /invocations or a path of its own",
-                "AIP_PREDICT_ROUTE=/a/:b                            | AIP_PREDICT_ROUTE: found \"/a/:b\", expected a path of letters",
-                "AIP_PREDICT_ROUTE=/a SAGEMAKER_MULTI_MODEL=true    | AIP_PREDICT_ROUTE: found a server of many models, expected one model",
-                "BERTH_GRPC_PORT=8080                               | grpc-port: found 8080, which is the port of HTTP too; expected another",
-                "BERTH_METRICS_DIMENSIONS=EndpointName              | BERTH_METRICS_DIMENSIONS: found \"EndpointName\", expected at most 28 pairs such as EndpointName=demo",
-                "BERTH_METRICS_DIMENSIONS=model=a                   | metrics-dimensions: found model, expected another name",
-                "BERTH_OTLP_ENDPOINT=collector:4318                 | BERTH_OTLP_ENDPOINT: found \"collector:4318\", expected an address such as http://collector:4318",
-                "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=grpc            | OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: found grpc, expected http/protobuf, mostly at port 4318",
-                "BERTH_METRICS_PATH=/docs                           | metrics-path: found /docs, expected a path of its own",
-                "BERTH_METRICS_PATH=/openapi.json                   | metrics-path: found /openapi.json, expected a path of its own",
-                "BERTH_METRICS_PATH=/page/page.js                   | metrics-path: found /page/page.js, expected a path of its own"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        AIP_HEALTH_ROUTE=/invocations                      | AIP_HEALTH_ROUTE: found /invocations, expected /ping or a path of its own
+        AIP_PREDICT_ROUTE=/metrics                         | AIP_PREDICT_ROUTE: found /metrics, expected /invocations or a path of its own
+        AIP_HEALTH_ROUTE=/a AIP_PREDICT_ROUTE=/a           | AIP_PREDICT_ROUTE: found /a, expected /invocations or a path of its own
+        AIP_PREDICT_ROUTE=/a/:b                            | AIP_PREDICT_ROUTE: found "/a/:b", expected a path of letters
+        AIP_PREDICT_ROUTE=/a SAGEMAKER_MULTI_MODEL=true    | AIP_PREDICT_ROUTE: found a server of many models, expected one model
+        BERTH_GRPC_PORT=8080                               | grpc-port: found 8080, which is the port of HTTP too; expected another
+        BERTH_METRICS_DIMENSIONS=EndpointName              | BERTH_METRICS_DIMENSIONS: found "EndpointName", expected at most 28 pairs such as EndpointName=demo
+        BERTH_METRICS_DIMENSIONS=model=a                   | metrics-dimensions: found model, expected another name
+        BERTH_OTLP_ENDPOINT=collector:4318                 | BERTH_OTLP_ENDPOINT: found "collector:4318", expected an address such as http://collector:4318
+        OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=grpc            | OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: found grpc, expected http/protobuf, mostly at port 4318
+        BERTH_METRICS_PATH=/docs                           | metrics-path: found /docs, expected a path of its own
+        BERTH_METRICS_PATH=/openapi.json                   | metrics-path: found /openapi.json, expected a path of its own
+        BERTH_METRICS_PATH=/page/page.js                   | metrics-path: found /page/page.js, expected a path of its own
+        """)
     void aSettingThatCannotBeIsAProblem(String said, String problem) {
         var variables = Arrays.stream(said.split(" "))
                 .map(each -> each.split("=", 2))

@@ -146,20 +146,18 @@ class HelmChartTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "model: {source: hub}|/model/source|one of",
-                "model: {source: pvc}|/model/pvc/claimName|minLength",
-                "model: {source: s3}|/model/s3/uri|minLength",
-                "model: {source: s3, s3: {uri: 's3://bucket/model.tar.gz'}}|/model/s3/image|minLength",
-                "model: {source: s3, s3: {uri: 'https://bucket/model.tar.gz'}}|/model/s3/uri|pattern",
-                "drainSeconds: 20s|/drainSeconds|integer",
-                "service: {port: 70000}|/service/port|maximum",
-                "image: {digest: abc}|/image/digest|pattern",
-                "image: {tags: '1'}|/image|tags",
-                "replica: 2||replica"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        model: {source: hub}|/model/source|one of
+        model: {source: pvc}|/model/pvc/claimName|minLength
+        model: {source: s3}|/model/s3/uri|minLength
+        model: {source: s3, s3: {uri: 's3://bucket/model.tar.gz'}}|/model/s3/image|minLength
+        model: {source: s3, s3: {uri: 'https://bucket/model.tar.gz'}}|/model/s3/uri|pattern
+        drainSeconds: 20s|/drainSeconds|integer
+        service: {port: 70000}|/service/port|maximum
+        image: {digest: abc}|/image/digest|pattern
+        image: {tags: '1'}|/image|tags
+        replica: 2||replica
+        """)
     void aWrongValueSaysSo(String values, String place, String problem) {
         assertThatThrownBy(() -> render(values))
                 .hasMessageContaining(place == null ? "" : place)

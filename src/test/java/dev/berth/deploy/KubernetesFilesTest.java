@@ -195,16 +195,14 @@ class KubernetesFilesTest {
 
     /// So that the tests above mean something.
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "deployment|failureThreshold|failureTreshold|failureTreshold",
-                "deployment|drop:|dropp:|dropp",
-                "deployment|matchLabels|matchLabel|matchLabel",
-                "disruption-budget|maxUnavailable|maxUnavailble|maxUnavailble",
-                "autoscaler|maxReplicas:|maxReplica:|maxReplica",
-                "network-policy|podSelector: {}|podSelectors: {}|podSelectors"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        deployment|failureThreshold|failureTreshold|failureTreshold
+        deployment|drop:|dropp:|dropp
+        deployment|matchLabels|matchLabel|matchLabel
+        disruption-budget|maxUnavailable|maxUnavailble|maxUnavailble
+        autoscaler|maxReplicas:|maxReplica:|maxReplica
+        network-policy|podSelector: {}|podSelectors: {}|podSelectors
+        """)
     void aMistakeIsNoticed(String name, String right, String wrong, String message) throws Exception {
         var text = Files.readString(KUBERNETES.resolve(name + ".yaml"));
         assertThat(text).contains(right);

@@ -189,44 +189,38 @@ class SageMakerTemplateTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "Kind=serverless,SubnetIds=subnet-1|SubnetIds: a serverless endpoint has no VPC; leave it empty",
-                "Kind=serverless,InferenceAmiVersion=x|InferenceAmiVersion: a serverless endpoint has no GPU; leave it empty",
-                "Kind=serverless,FallbackInstanceType=ml.m5.large|FallbackInstanceType: only real-time and async endpoints have one; leave it empty",
-                "Kind=component,FallbackInstanceType=ml.m5.large|FallbackInstanceType: only real-time and async endpoints have one; leave it empty",
-                "Kind=multi-model,FallbackInstanceType=ml.m5.large|FallbackInstanceType: only real-time and async endpoints have one; leave it empty",
-                "Kind=real-time,MinInstances=0|MinInstances: 0 is for async only; expected at least 1"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        Kind=serverless,SubnetIds=subnet-1|SubnetIds: a serverless endpoint has no VPC; leave it empty
+        Kind=serverless,InferenceAmiVersion=x|InferenceAmiVersion: a serverless endpoint has no GPU; leave it empty
+        Kind=serverless,FallbackInstanceType=ml.m5.large|FallbackInstanceType: only real-time and async endpoints have one; leave it empty
+        Kind=component,FallbackInstanceType=ml.m5.large|FallbackInstanceType: only real-time and async endpoints have one; leave it empty
+        Kind=multi-model,FallbackInstanceType=ml.m5.large|FallbackInstanceType: only real-time and async endpoints have one; leave it empty
+        Kind=real-time,MinInstances=0|MinInstances: 0 is for async only; expected at least 1
+        """)
     void whatDoesNotGoTogetherIsRefused(String parameters, String message) throws Exception {
         assertThat(template(parameters).problems()).containsExactly(message);
     }
 
     /// So that the tests above mean something.
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "InitialInstanceCount:|InstanceCount:|additional|InstanceCount",
-                "Threshold: 0.01|Threshold: few|string|number",
-                "EndpointConfigName: !GetAtt|DeploymentConfig: {}\\n#|required|EndpointConfigName"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        InitialInstanceCount:|InstanceCount:|additional|InstanceCount
+        Threshold: 0.01|Threshold: few|string|number
+        EndpointConfigName: !GetAtt|DeploymentConfig: {}\\n#|required|EndpointConfigName
+        """)
     void theSchemasNoticeAMistake(String right, String wrong, String first, String second) throws Exception {
         var problems = mistaken(right, wrong).problems();
         assertThat(problems.toString()).contains(first, second);
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "!GetAtt Role.Arn|!GetAtt Role.Arm|found no attribute of AWS::IAM::Role named Arm",
-                "!Ref AlarmTopicArn|!Ref AlarmTopic|found no parameter or resource named AlarmTopic",
-                "!If [OneAtFirst,|!If [Zero,|found no condition named Zero",
-                "!Ref ScalableTarget|!Ref FromZeroPolicy|found no resource of these parameters named FromZeroPolicy",
-                "AWS::CloudWatch::Alarm|AWS::CloudWatch::Alert|found no resource type named AWS::CloudWatch::Alert"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        !GetAtt Role.Arn|!GetAtt Role.Arm|found no attribute of AWS::IAM::Role named Arm
+        !Ref AlarmTopicArn|!Ref AlarmTopic|found no parameter or resource named AlarmTopic
+        !If [OneAtFirst,|!If [Zero,|found no condition named Zero
+        !Ref ScalableTarget|!Ref FromZeroPolicy|found no resource of these parameters named FromZeroPolicy
+        AWS::CloudWatch::Alarm|AWS::CloudWatch::Alert|found no resource type named AWS::CloudWatch::Alert
+        """)
     void aReferenceThatLeadsNowhereIsNoticed(String right, String wrong, String message) {
         assertThatThrownBy(() -> mistaken(right, wrong).problems()).hasMessageContaining(message);
     }

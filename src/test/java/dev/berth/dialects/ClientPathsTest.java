@@ -304,41 +304,38 @@ class ClientPathsTest {
 
     /// As Text Embeddings Inference says it, and below a version as Cohere does.
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "embeddings|/embed|{\"inputs\": []}|422|inputs: found an empty list, expected at least one text",
-                "embeddings|/embed|{\"inputs\": [1, 2]}|422|inputs: found a list, expected a text or a list of texts",
-                "embeddings|/embed|{\"inputs\": \"a\", \"prompt_name\": \"query\"}|422|prompt_name: found the text \"query\", expected null, as this model supports nothing else",
-                "embeddings|/embed|{\"inputs\": \"a\", \"normalise\": true}|422|body: found the unknown parameter \"normalise\", expected normalize",
-                "embeddings|/embed|{\"inputs\": \"a\", \"dimensions\": 0}|422|dimensions: found 0, expected a whole number of at least 1",
-                "embeddings|/similarity|{\"inputs\": \"a\"}|422|inputs: found the text \"a\", expected an object",
-                "embeddings|/similarity|{\"inputs\": {\"sentences\": [\"a\"]}}|422|inputs.source_sentence: found nothing, expected a text",
-                "classes|/predict|{\"inputs\": [\"a\", \"b\", \"c\"]}|422|inputs: found a list, expected a text, or a list of one or two texts",
-                "embeddings|/tokenize|{\"inputs\": []}|422|inputs: found a list, expected a text or a list of texts, at least one",
-                "embeddings|/tokenize|{\"inputs\": 5}|422|inputs: found 5, expected a text or a list of texts",
-                "embeddings|/decode|{\"ids\": [1, -2]}|422|ids: found a list, expected token ids, or a list of lists of them",
-                "embeddings|/decode|{}|422|ids: found nothing, expected token ids, or a list of lists of them",
-                "classes|/predict|{\"inputs\": [[\"a\"], 5]}|422|inputs[1]: found 5, expected a text, or a list of one or two texts",
-                "reranker|/rerank|{\"texts\": [\"a\"]}|422|query: found nothing, expected a text",
-                "reranker|/rerank|{\"query\": \"a\", \"texts\": [\"a\", null]}|422|texts: found a list, expected a text or a list of texts",
-                "classes|/rerank|{\"query\": \"a\", \"texts\": [\"a\"]}|422|model: found 3 labels for a text, expected a reranker, whose model has one",
-                "reranker|/rerank|{\"query\": \"a\", \"texts\": [\"a\", \"one two three four five six seven eight nine ten eleven twelve thirteen\"], \"truncate\": false}|422|texts[1]: found 17 tokens, expected at most the 16 that the model takes; \"parameters\": {\"truncation\": true} cuts longer texts",
-                "reranker|/v1/rerank|{\"query\": \"a\", \"documents\": []}|400|documents: found an empty list, expected a list of at least one text",
-                "reranker|/v1/rerank|{\"query\": \"a\"}|400|documents: found nothing, expected a list of at least one text",
-                "reranker|/v1/rerank|{\"query\": \"a\", \"documents\": [{\"title\": \"b\"}]}|400|documents[0]: found an object, expected a text or {\"text\": …}",
-                "reranker|/v2/rerank|{\"query\": \"a\", \"documents\": [\"b\"], \"top_n\": 0}|400|top_n: found 0, expected a whole number of at least 1",
-                "reranker|/v2/rerank|{\"query\": \"a\", \"documents\": [\"b\"], \"rank_fields\": [\"title\"]}|400|rank_fields: found a list, expected [\"text\"], as this model supports nothing else",
-                "embeddings|/v2/embed|{\"texts\": [\"a\"], \"embedding_types\": [\"int8\"]}|400|embedding_types: found a list, expected [\"float\"], as this model supports nothing else",
-                "embeddings|/v1/embed|{\"texts\": [\"a\"], \"truncate\": \"START\"}|400|truncate: found the text \"START\", expected one of none, end",
-                "questions|/embed|{}|424|/embed: found a model whose task is question-answering, expected the task sentence-embeddings",
-                "embeddings|/rerank|{}|424|/rerank: found a model whose task is sentence-embeddings, expected the task text-classification",
-                "embeddings|/embed_sparse|{}|424|/embed_sparse: found a model whose task is sentence-embeddings, expected another server, as no task of this one answers it",
-                "embeddings|/v1/rerank|{}|404|/v1/rerank: found a model whose task is sentence-embeddings, expected the task text-classification",
-                "classes|/v2/embed|{}|404|/v2/embed: found a model whose task is text-classification, expected the task sentence-embeddings",
-                "classes|/|{\"inputs\": 5}|400|inputs[0]: found 5, expected a text or {\"text\": …, \"text_pair\": …}"
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        embeddings|/embed|{"inputs": []}|422|inputs: found an empty list, expected at least one text
+        embeddings|/embed|{"inputs": [1, 2]}|422|inputs: found a list, expected a text or a list of texts
+        embeddings|/embed|{"inputs": "a", "prompt_name": "query"}|422|prompt_name: found the text "query", expected null, as this model supports nothing else
+        embeddings|/embed|{"inputs": "a", "normalise": true}|422|body: found the unknown parameter "normalise", expected normalize
+        embeddings|/embed|{"inputs": "a", "dimensions": 0}|422|dimensions: found 0, expected a whole number of at least 1
+        embeddings|/similarity|{"inputs": "a"}|422|inputs: found the text "a", expected an object
+        embeddings|/similarity|{"inputs": {"sentences": ["a"]}}|422|inputs.source_sentence: found nothing, expected a text
+        classes|/predict|{"inputs": ["a", "b", "c"]}|422|inputs: found a list, expected a text, or a list of one or two texts
+        embeddings|/tokenize|{"inputs": []}|422|inputs: found a list, expected a text or a list of texts, at least one
+        embeddings|/tokenize|{"inputs": 5}|422|inputs: found 5, expected a text or a list of texts
+        embeddings|/decode|{"ids": [1, -2]}|422|ids: found a list, expected token ids, or a list of lists of them
+        embeddings|/decode|{}|422|ids: found nothing, expected token ids, or a list of lists of them
+        classes|/predict|{"inputs": [["a"], 5]}|422|inputs[1]: found 5, expected a text, or a list of one or two texts
+        reranker|/rerank|{"texts": ["a"]}|422|query: found nothing, expected a text
+        reranker|/rerank|{"query": "a", "texts": ["a", null]}|422|texts: found a list, expected a text or a list of texts
+        classes|/rerank|{"query": "a", "texts": ["a"]}|422|model: found 3 labels for a text, expected a reranker, whose model has one
+        reranker|/rerank|{"query": "a", "texts": ["a", "one two three four five six seven eight nine ten eleven twelve thirteen"], "truncate": false}|422|texts[1]: found 17 tokens, expected at most the 16 that the model takes; "parameters": {"truncation": true} cuts longer texts
+        reranker|/v1/rerank|{"query": "a", "documents": []}|400|documents: found an empty list, expected a list of at least one text
+        reranker|/v1/rerank|{"query": "a"}|400|documents: found nothing, expected a list of at least one text
+        reranker|/v1/rerank|{"query": "a", "documents": [{"title": "b"}]}|400|documents[0]: found an object, expected a text or {"text": …}
+        reranker|/v2/rerank|{"query": "a", "documents": ["b"], "top_n": 0}|400|top_n: found 0, expected a whole number of at least 1
+        reranker|/v2/rerank|{"query": "a", "documents": ["b"], "rank_fields": ["title"]}|400|rank_fields: found a list, expected ["text"], as this model supports nothing else
+        embeddings|/v2/embed|{"texts": ["a"], "embedding_types": ["int8"]}|400|embedding_types: found a list, expected ["float"], as this model supports nothing else
+        embeddings|/v1/embed|{"texts": ["a"], "truncate": "START"}|400|truncate: found the text "START", expected one of none, end
+        questions|/embed|{}|424|/embed: found a model whose task is question-answering, expected the task sentence-embeddings
+        embeddings|/rerank|{}|424|/rerank: found a model whose task is sentence-embeddings, expected the task text-classification
+        embeddings|/embed_sparse|{}|424|/embed_sparse: found a model whose task is sentence-embeddings, expected another server, as no task of this one answers it
+        embeddings|/v1/rerank|{}|404|/v1/rerank: found a model whose task is sentence-embeddings, expected the task text-classification
+        classes|/v2/embed|{}|404|/v2/embed: found a model whose task is text-classification, expected the task sentence-embeddings
+        classes|/|{"inputs": 5}|400|inputs[0]: found 5, expected a text or {"text": …, "text_pair": …}
+        """)
     void whatIsWrongIsNamedAsEachClientReadsIt(String server, String path, String body, int status, String message)
             throws Exception {
         var response = post(server, path, body);

@@ -301,30 +301,27 @@ class TextGenerationTest {
 
     @ParameterizedTest
     @Tag("ERR-01")
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "7 | body: found 7, expected an object with messages, prompt or inputs",
-                "{\"inputs\": \"\"} | inputs: found an empty text, expected one to go on with",
-                "{\"inputs\": [\"a\", \"b\"]} | inputs: found a list, expected a text",
-                "{\"prompt\": []} | prompt: found an empty list, expected a text or a list of texts",
-                "{\"prompt\": [\"a\", 5]} | prompt[1]: found 5, expected a text",
-                "{\"prompt\": [\"a\", \"\"]} | prompt[1]: found an empty text, expected one to go on with",
-                "{\"messages\": []} | messages: found an empty list, expected a list of messages",
-                "{\"messages\": [{\"role\": \"u\"}]} | messages[0].role: found the text \"u\", expected one of developer, system, user, assistant",
-                "{\"messages\": [{\"role\": \"user\"}]} | messages[0].content: found nothing, expected a text",
-                "{\"prompt\": \"a\", \"n\": 129} | n: found 129, expected a whole number from 1 to 128",
-                "{\"prompt\": \"a\", \"temperature\": -1} | temperature: found -1, expected a number from 0 to 2",
-                "{\"prompt\": \"a\", \"stream\": 1} | stream: found 1, expected true or false",
-                "{\"prompt\": \"a\", \"seed\": 0.5} | seed: found 0.5, expected a whole number of 64 bits",
-                "{\"prompt\": \"a\", \"stop\": [\"\"]} | stop: found a list, expected at most 4 words, none of them empty",
-                "{\"prompt\": \"a\", \"max_tokens\": 512} | max_tokens: found 512, expected a whole number from 1 to 511",
-                "{\"inputs\": \"a\", \"parameters\": {\"max_new_token\": 5}} | parameters: found the unknown parameter \"max_new_token\", expected max_new_tokens",
-                "{\"inputs\": \"a\", \"parameters\": {\"top_k\": 1.5}} | parameters.top_k: found 1.5, expected a whole number of at least 0",
-                "{\"inputs\": \"a\", \"parameters\": {\"return_full_text\": true}} | parameters.return_full_text: found true, expected false, as this model supports nothing else",
-                "{\"inputs\": \"a\", \"parameter\": {}} | body: found the unknown parameter \"parameter\", expected parameters",
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        7 | body: found 7, expected an object with messages, prompt or inputs
+        {"inputs": ""} | inputs: found an empty text, expected one to go on with
+        {"inputs": ["a", "b"]} | inputs: found a list, expected a text
+        {"prompt": []} | prompt: found an empty list, expected a text or a list of texts
+        {"prompt": ["a", 5]} | prompt[1]: found 5, expected a text
+        {"prompt": ["a", ""]} | prompt[1]: found an empty text, expected one to go on with
+        {"messages": []} | messages: found an empty list, expected a list of messages
+        {"messages": [{"role": "u"}]} | messages[0].role: found the text "u", expected one of developer, system, user, assistant
+        {"messages": [{"role": "user"}]} | messages[0].content: found nothing, expected a text
+        {"prompt": "a", "n": 129} | n: found 129, expected a whole number from 1 to 128
+        {"prompt": "a", "temperature": -1} | temperature: found -1, expected a number from 0 to 2
+        {"prompt": "a", "stream": 1} | stream: found 1, expected true or false
+        {"prompt": "a", "seed": 0.5} | seed: found 0.5, expected a whole number of 64 bits
+        {"prompt": "a", "stop": [""]} | stop: found a list, expected at most 4 words, none of them empty
+        {"prompt": "a", "max_tokens": 512} | max_tokens: found 512, expected a whole number from 1 to 511
+        {"inputs": "a", "parameters": {"max_new_token": 5}} | parameters: found the unknown parameter "max_new_token", expected max_new_tokens
+        {"inputs": "a", "parameters": {"top_k": 1.5}} | parameters.top_k: found 1.5, expected a whole number of at least 0
+        {"inputs": "a", "parameters": {"return_full_text": true}} | parameters.return_full_text: found true, expected false, as this model supports nothing else
+        {"inputs": "a", "parameter": {}} | body: found the unknown parameter "parameter", expected parameters
+        """)
     void whatIsWrongWithABodyIsNamed(String body, String message) throws Exception {
         var answer = TestServer.json(server.invoke(body), 400);
         assertThat(answer.path("message").textValue()).isEqualTo(message);

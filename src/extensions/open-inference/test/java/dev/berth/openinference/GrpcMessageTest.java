@@ -37,19 +37,17 @@ class GrpcMessageTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "''               | identity | found 0 bytes, expected a message behind the 5 of its prefix",
-                "00000000         | identity | found 4 bytes, expected a message behind the 5 of its prefix",
-                "0100000000       | identity | found a compressed message, expected one that is not",
-                "000000000201     | identity | found its end, expected 1 more bytes of its message",
-                "00000000010102   | identity | found more bytes behind its message, expected one message",
-                "00ffffffff0102   | identity | found its end, expected 4294967293 more bytes",
-                "0100000000       | gzip     | it is not whole gzip, as grpc-encoding says: ",
-                "01000000020102   | gzip     | it is not whole gzip, as grpc-encoding says: ",
-                "01000000020102   | deflate  | it is not whole deflate, as grpc-encoding says: "
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        ''               | identity | found 0 bytes, expected a message behind the 5 of its prefix
+        00000000         | identity | found 4 bytes, expected a message behind the 5 of its prefix
+        0100000000       | identity | found a compressed message, expected one that is not
+        000000000201     | identity | found its end, expected 1 more bytes of its message
+        00000000010102   | identity | found more bytes behind its message, expected one message
+        00ffffffff0102   | identity | found its end, expected 4294967293 more bytes
+        0100000000       | gzip     | it is not whole gzip, as grpc-encoding says:
+        01000000020102   | gzip     | it is not whole gzip, as grpc-encoding says:
+        01000000020102   | deflate  | it is not whole deflate, as grpc-encoding says:
+        """)
     void aBrokenOneIsNamed(String body, String coding, String message) {
         assertThatThrownBy(() -> message(bytes(body), coding, true).readAllBytes())
                 .isInstanceOf(ServingException.class)

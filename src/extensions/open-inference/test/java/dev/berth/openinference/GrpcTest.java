@@ -78,19 +78,17 @@ class GrpcTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "BOOL  | [true,false] | bool_contents | 0100 | INT64 | [2,0] | int64_contents | 02000000000000000000000000000000",
-                "UINT8 | [1,127]  | uint_contents | 017f | UINT8 | [2,254] | uint_contents | 02fe",
-                "INT8  | [-64,63] | int_contents | c03f | INT8 | [-128,126] | int_contents | 807e",
-                "INT16 | [-16384,1] | int_contents | 00c00100 | INT32 | [-32768,2] | int_contents | 0080ffff02000000",
-                "INT32 | [-1073741824,1] | int_contents | 000000c001000000 | INT32 | [-2147483648,2] | int_contents | 0000008002000000",
-                "INT64 | [4611686018427387903,-1] | int64_contents | ffffffffffffff3fffffffffffffffff | INT64 | [9223372036854775806,-2] | int64_contents | feffffffffffff7ffeffffffffffffff",
-                "FP16  | [0.5,-1] | | 003800bc | FP16 | [1.0,-2.0] | | 003c00c0",
-                "FP32  | [0.5,-1] | fp32_contents | 0000003f000080bf | FP32 | [1.0,-2.0] | fp32_contents | 0000803f000000c0",
-                "FP64  | [0.5,-1] | fp64_contents | 000000000000e03f000000000000f0bf | FP32 | [1.0,-2.0] | fp32_contents | 0000803f000000c0"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        BOOL  | [true,false] | bool_contents | 0100 | INT64 | [2,0] | int64_contents | 02000000000000000000000000000000
+        UINT8 | [1,127]  | uint_contents | 017f | UINT8 | [2,254] | uint_contents | 02fe
+        INT8  | [-64,63] | int_contents | c03f | INT8 | [-128,126] | int_contents | 807e
+        INT16 | [-16384,1] | int_contents | 00c00100 | INT32 | [-32768,2] | int_contents | 0080ffff02000000
+        INT32 | [-1073741824,1] | int_contents | 000000c001000000 | INT32 | [-2147483648,2] | int_contents | 0000008002000000
+        INT64 | [4611686018427387903,-1] | int64_contents | ffffffffffffff3fffffffffffffffff | INT64 | [9223372036854775806,-2] | int64_contents | feffffffffffff7ffeffffffffffffff
+        FP16  | [0.5,-1] | | 003800bc | FP16 | [1.0,-2.0] | | 003c00c0
+        FP32  | [0.5,-1] | fp32_contents | 0000003f000080bf | FP32 | [1.0,-2.0] | fp32_contents | 0000803f000000c0
+        FP64  | [0.5,-1] | fp64_contents | 000000000000e03f000000000000f0bf | FP32 | [1.0,-2.0] | fp32_contents | 0000803f000000c0
+        """)
     void tensorsOfEveryTypeComeAndGo(
             String datatype,
             String data,
@@ -171,24 +169,22 @@ class GrpcTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "model_name: 'other'    | NOT_FOUND | model: found ~other~, expected model",
-                "model_name: 'model' model_version: '2' | NOT_FOUND | version: found ~2~, expected 1",
-                "model_name: 'model'    | INVALID_ARGUMENT | inputs: found none, expected at least one",
-                "inputs { name: 'values' datatype: 'X' } | INVALID_ARGUMENT | inputs[0].datatype: found ~X~, expected one of",
-                "inputs { name: 'values' datatype: 'FP16' shape: 1 } | INVALID_ARGUMENT | inputs[0].contents: found none, expected raw_input_contents for FP16",
-                "inputs { name: 'values' datatype: 'FP32' shape: 1 } | INVALID_ARGUMENT | inputs[0].contents: found none, expected fp32_contents for FP32",
-                "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 } } | INVALID_ARGUMENT | inputs[0].contents: found int_contents, expected fp32_contents",
-                "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 fp32_contents: 1 } } | INVALID_ARGUMENT | contents: found int_contents and fp32_contents",
-                "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { fp32_contents: [1, 2] } } | INVALID_ARGUMENT | inputs[0].contents: found 2 elements, expected 1 for the shape [1]",
-                "inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: 'aa' | INVALID_ARGUMENT | inputs[0]: found 2 bytes, expected 4 for FP32[1]",
-                "inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: ['a', 'a'] | INVALID_ARGUMENT | raw_input_contents: found 2, expected 1",
-                "inputs { name: 'values' datatype: 'FP32' shape: 1 contents { fp32_contents: 1 } } raw_input_contents: 'aaaa' | INVALID_ARGUMENT | found raw_input_contents too",
-                "parameters { key: 'timeout' value { int64_param: 1 } } inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: 'aaaa' | DEADLINE_EXCEEDED | the request's time ran out",
-                "inputs { name: 'wert ä' datatype: 'FP32' shape: 1 } raw_input_contents: 'aaaa' | INVALID_ARGUMENT | found ~wert ä~, expected one of [values]"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        model_name: 'other'    | NOT_FOUND | model: found ~other~, expected model
+        model_name: 'model' model_version: '2' | NOT_FOUND | version: found ~2~, expected 1
+        model_name: 'model'    | INVALID_ARGUMENT | inputs: found none, expected at least one
+        inputs { name: 'values' datatype: 'X' } | INVALID_ARGUMENT | inputs[0].datatype: found ~X~, expected one of
+        inputs { name: 'values' datatype: 'FP16' shape: 1 } | INVALID_ARGUMENT | inputs[0].contents: found none, expected raw_input_contents for FP16
+        inputs { name: 'values' datatype: 'FP32' shape: 1 } | INVALID_ARGUMENT | inputs[0].contents: found none, expected fp32_contents for FP32
+        inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 } } | INVALID_ARGUMENT | inputs[0].contents: found int_contents, expected fp32_contents
+        inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 fp32_contents: 1 } } | INVALID_ARGUMENT | contents: found int_contents and fp32_contents
+        inputs { name: 'values' datatype: 'FP32' shape: 1 contents { fp32_contents: [1, 2] } } | INVALID_ARGUMENT | inputs[0].contents: found 2 elements, expected 1 for the shape [1]
+        inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: 'aa' | INVALID_ARGUMENT | inputs[0]: found 2 bytes, expected 4 for FP32[1]
+        inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: ['a', 'a'] | INVALID_ARGUMENT | raw_input_contents: found 2, expected 1
+        inputs { name: 'values' datatype: 'FP32' shape: 1 contents { fp32_contents: 1 } } raw_input_contents: 'aaaa' | INVALID_ARGUMENT | found raw_input_contents too
+        parameters { key: 'timeout' value { int64_param: 1 } } inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: 'aaaa' | DEADLINE_EXCEEDED | the request's time ran out
+        inputs { name: 'wert ä' datatype: 'FP32' shape: 1 } raw_input_contents: 'aaaa' | INVALID_ARGUMENT | found ~wert ä~, expected one of [values]
+        """)
     void whatIsWrongIsNamed(String request, Code code, String message) {
         assertFails(() -> client.call("ModelInfer", request), code, message.replace('~', '"'));
     }

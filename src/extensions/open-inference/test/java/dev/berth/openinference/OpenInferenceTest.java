@@ -252,21 +252,16 @@ class OpenInferenceTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "[]                                      | []",
-                "[1, null, 0.5]                          | [{'name':'output_0','datatype':'FP64','shape':[3],'data':[1.0,null,0.5]}]",
-                "{'predictions': [[1, 2], [3, 4]]}       | [{'name':'output_0','datatype':'INT64','shape':[2,2],'data':[1,2,3,4]}]",
-                "[true, false]                           | [{'name':'output_0','datatype':'BOOL','shape':[2],'data':[true,false]}]",
-                "{'outputs': 'text'}                     | [{'name':'output_0','datatype':'BYTES','shape':[1],'data':['text']}]",
-                "[{'a': 'x', 'b': [1, 2]}]               | [{'name':'a','datatype':'BYTES','shape':[1],'data':['x']},"
-                        + "{'name':'b','datatype':'INT64','shape':[1,2],'data':[1,2]}]",
-                "[{'a': [1]}, {'a': [1, 2]}]             | [{'name':'a','datatype':'BYTES','shape':[2],'parameters':{'content_type':"
-                        + "'application/json'},'data':['[1]','[1,2]']}]",
-                "[[{'a': 1}], []]                        | [{'name':'output_0','datatype':'BYTES','shape':[2],'parameters':{'content_type':"
-                        + "'application/json'},'data':['[{~a~:1}]','[]']}]"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        []                                      | []
+        [1, null, 0.5]                          | [{'name':'output_0','datatype':'FP64','shape':[3],'data':[1.0,null,0.5]}]
+        {'predictions': [[1, 2], [3, 4]]}       | [{'name':'output_0','datatype':'INT64','shape':[2,2],'data':[1,2,3,4]}]
+        [true, false]                           | [{'name':'output_0','datatype':'BOOL','shape':[2],'data':[true,false]}]
+        {'outputs': 'text'}                     | [{'name':'output_0','datatype':'BYTES','shape':[1],'data':['text']}]
+        [{'a': 'x', 'b': [1, 2]}]               | [{'name':'a','datatype':'BYTES','shape':[1],'data':['x']},{'name':'b','datatype':'INT64','shape':[1,2],'data':[1,2]}]
+        [{'a': [1]}, {'a': [1, 2]}]             | [{'name':'a','datatype':'BYTES','shape':[2],'parameters':{'content_type':'application/json'},'data':['[1]','[1,2]']}]
+        [[{'a': 1}], []]                        | [{'name':'output_0','datatype':'BYTES','shape':[2],'parameters':{'content_type':'application/json'},'data':['[{~a~:1}]','[]']}]
+        """)
     void jsonOfAnyFormBecomesTensors(String answer, String outputs) throws Exception {
         var expected = outputs.equals("[]")
                 ? "[{\"name\":\"output_0\",\"datatype\":\"BYTES\",\"shape\":[0],\"data\":[]}]"
@@ -304,41 +299,39 @@ class OpenInferenceTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "[]                                       | body: found a list",
-                "{                                        | body: not JSON",
-                "{}                                       | inputs: found none, expected at least one",
-                "{'inputs': []}                           | inputs: found none, expected at least one",
-                "{'inputs': [1]}                          | inputs[0]: found 1, expected an object",
-                "{'id': 1, 'inputs': []}                  | id: found 1, expected a text",
-                "{'inputs': [{'name': 'values'}]}         | inputs[0].datatype: found nothing, expected a text",
-                "{'inputs': [{'name': 'values', 'datatype': 'UINT32', 'shape': [1], 'data': [1]}]} | inputs[0].datatype: found ~UINT32~, expected one of [BOOL",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'data': [1]}]} | inputs[0].shape: found nothing, expected a list of whole numbers",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [-1], 'data': [1]}]} | inputs[0].shape: found [-1], expected lengths of at least 0",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [99999, 99999], 'data': [1]}]} | inputs[0].shape: found [99999, 99999], expected",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [3], 'data': [1, 2]}]} | inputs[0].data: found 2 elements, expected 3 for the shape [3]",
-                "{'inputs': [{'name': 'values', 'datatype': 'INT8', 'shape': [1], 'data': [300]}]} | inputs[0].data[0]: found 300, expected a whole number that is int8",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1]}]} | inputs[0].data: found nothing, expected a list, or parameters.binary_data_size",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'binary_data_size': 4}}]} | inputs[0].parameters.binary_data_size: found 4, expected a whole number from 0 to 0",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': []}]} | inputs[0].parameters: found a list, expected an object",
-                "{'inputs': [{'name': 'pixels', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | inputs[0].name: found ~pixels~, expected one of [values]",
-                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a']}]} | inputs[0].datatype: found BYTES, expected FP32",
-                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': [1]}]} | inputs[0].data[0]: found 1, expected a text",
-                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [2], 'data': ['a', 'b'], 'parameters': {'content_type': 'image/png'}}]} | inputs[0]: found 2 elements of image/png",
-                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a'], 'parameters': {'content_type': 'image/png'}}]} | inputs[0]: found what hooks get as image/png, expected",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}, {'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | inputs[1].name: found ~values~ a second time",
-                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['YQ=='], 'parameters': {'content_type': 'base64'}}]} | inputs[0].parameters.content_type: found the text ~base64~, expected a media type",
-                "{'parameters': {'sequence_id': 5, 'sequence_start': true}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.sequence_",
-                "{'parameters': {'sequence_id': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.sequence_id: found the text ~a~, expected 0",
-                "{'parameters': {'priority': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.priority: found 1, expected 0",
-                "{'parameters': {'timeout': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.timeout: found the text ~a~, expected a whole number",
-                "{'parameters': {'top_k': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters: found the unknown parameter ~top_k~, expected none",
-                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'shared_memory_region': 'a'}}]} | inputs[0].parameters: found the unknown parameter ~shared_memory_region~, expected one of binary_data_size, content_type",
-                "{'outputs': [{'name': 'output_0', 'parameters': {'classification': 3}}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | outputs[0].parameters: found the unknown parameter ~classification~, expected one of binary_data",
-                "{'outputs': [{'name': 'other'}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | outputs[0].name: found ~other~, expected one of [output_0]"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        []                                       | body: found a list
+        {                                        | body: not JSON
+        {}                                       | inputs: found none, expected at least one
+        {'inputs': []}                           | inputs: found none, expected at least one
+        {'inputs': [1]}                          | inputs[0]: found 1, expected an object
+        {'id': 1, 'inputs': []}                  | id: found 1, expected a text
+        {'inputs': [{'name': 'values'}]}         | inputs[0].datatype: found nothing, expected a text
+        {'inputs': [{'name': 'values', 'datatype': 'UINT32', 'shape': [1], 'data': [1]}]} | inputs[0].datatype: found ~UINT32~, expected one of [BOOL
+        {'inputs': [{'name': 'values', 'datatype': 'FP32', 'data': [1]}]} | inputs[0].shape: found nothing, expected a list of whole numbers
+        {'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [-1], 'data': [1]}]} | inputs[0].shape: found [-1], expected lengths of at least 0
+        {'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [99999, 99999], 'data': [1]}]} | inputs[0].shape: found [99999, 99999], expected
+        {'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [3], 'data': [1, 2]}]} | inputs[0].data: found 2 elements, expected 3 for the shape [3]
+        {'inputs': [{'name': 'values', 'datatype': 'INT8', 'shape': [1], 'data': [300]}]} | inputs[0].data[0]: found 300, expected a whole number that is int8
+        {'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1]}]} | inputs[0].data: found nothing, expected a list, or parameters.binary_data_size
+        {'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'binary_data_size': 4}}]} | inputs[0].parameters.binary_data_size: found 4, expected a whole number from 0 to 0
+        {'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': []}]} | inputs[0].parameters: found a list, expected an object
+        {'inputs': [{'name': 'pixels', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | inputs[0].name: found ~pixels~, expected one of [values]
+        {'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a']}]} | inputs[0].datatype: found BYTES, expected FP32
+        {'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': [1]}]} | inputs[0].data[0]: found 1, expected a text
+        {'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [2], 'data': ['a', 'b'], 'parameters': {'content_type': 'image/png'}}]} | inputs[0]: found 2 elements of image/png
+        {'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a'], 'parameters': {'content_type': 'image/png'}}]} | inputs[0]: found what hooks get as image/png, expected
+        {'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}, {'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | inputs[1].name: found ~values~ a second time
+        {'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['YQ=='], 'parameters': {'content_type': 'base64'}}]} | inputs[0].parameters.content_type: found the text ~base64~, expected a media type
+        {'parameters': {'sequence_id': 5, 'sequence_start': true}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.sequence_
+        {'parameters': {'sequence_id': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.sequence_id: found the text ~a~, expected 0
+        {'parameters': {'priority': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.priority: found 1, expected 0
+        {'parameters': {'timeout': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters.timeout: found the text ~a~, expected a whole number
+        {'parameters': {'top_k': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | parameters: found the unknown parameter ~top_k~, expected none
+        {'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'shared_memory_region': 'a'}}]} | inputs[0].parameters: found the unknown parameter ~shared_memory_region~, expected one of binary_data_size, content_type
+        {'outputs': [{'name': 'output_0', 'parameters': {'classification': 3}}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | outputs[0].parameters: found the unknown parameter ~classification~, expected one of binary_data
+        {'outputs': [{'name': 'other'}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | outputs[0].name: found ~other~, expected one of [output_0]
+        """)
     void whatIsWrongIsNamed(String body, String message) throws Exception {
         assertError(send(doubled, "model", body.replace('\'', '"')), 400, message.replace('~', '"'));
     }
@@ -351,15 +344,13 @@ class OpenInferenceTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "BYTES | 02000000616200  | inputs[0]: found 1 elements and 1 bytes behind them",
-                "BYTES | ffffffff        | inputs[0]: found 4294967295 as the length of element 0",
-                "BYTES | 0200000061      | inputs[0]: found 2 as the length of element 0, expected at most the 1 bytes",
-                "FP32  | 0000            | inputs[0]: found 2 bytes, expected 4 for FP32[1]",
-                "BOOL  | 02              | found the byte 0x02, expected 0 or 1 for a bool"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        BYTES | 02000000616200  | inputs[0]: found 1 elements and 1 bytes behind them
+        BYTES | ffffffff        | inputs[0]: found 4294967295 as the length of element 0
+        BYTES | 0200000061      | inputs[0]: found 2 as the length of element 0, expected at most the 1 bytes
+        FP32  | 0000            | inputs[0]: found 2 bytes, expected 4 for FP32[1]
+        BOOL  | 02              | found the byte 0x02, expected 0 or 1 for a bool
+        """)
     void bytesThatAreWrongAreNamed(String datatype, String bytes, String message) throws Exception {
         var raw = HexFormat.of().parseHex(bytes);
         var response = sendBinary(doubled, "model", """

@@ -188,35 +188,31 @@ class TritonTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "/v2/models/nope/config                  |       | 404 | neither loaded nor a directory",
-                "/v2/models/nope/stats                   |       | 404 | neither loaded nor a directory",
-                "/v2/models/a/versions/3/stats           |       | 404 | version: found ~3~, expected 1",
-                "/v2/repository/models/nope/load         | {}    | 404 | neither loaded nor a directory",
-                "/v2/repository/models/nope/unload       | {}    | 404 | is not loaded",
-                "/v2/repository/models/a/load            | []    | 400 | body: found ",
-                "/v2/repository/models/a/load            | {     | 400 | body: ",
-                "/v2/repository/models/a/load            | {~parameters~: {~config~: ~{}~}} | 400 | parameters: found the unknown parameter ~config~, expected none",
-                "/v2/repository/models/a/unload          | {~parameters~: {~x~: 1}}         | 400 | parameters: found the unknown parameter ~x~, expected one of unload_dependents",
-                "/v2/repository/index                    | 3     | 400 | body: found "
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        /v2/models/nope/config                  |       | 404 | neither loaded nor a directory
+        /v2/models/nope/stats                   |       | 404 | neither loaded nor a directory
+        /v2/models/a/versions/3/stats           |       | 404 | version: found ~3~, expected 1
+        /v2/repository/models/nope/load         | {}    | 404 | neither loaded nor a directory
+        /v2/repository/models/nope/unload       | {}    | 404 | is not loaded
+        /v2/repository/models/a/load            | []    | 400 | body: found
+        /v2/repository/models/a/load            | {     | 400 | body:
+        /v2/repository/models/a/load            | {~parameters~: {~config~: ~{}~}} | 400 | parameters: found the unknown parameter ~config~, expected none
+        /v2/repository/models/a/unload          | {~parameters~: {~x~: 1}}         | 400 | parameters: found the unknown parameter ~x~, expected one of unload_dependents
+        /v2/repository/index                    | 3     | 400 | body: found
+        """)
     void whatIsWrongOrNotThereIsNamed(String path, String body, int status, String message) throws Exception {
         var response = body == null ? many.get(path) : many.post(path, body.replace('~', '"'));
         assertError(response, status, message.replace('~', '"'));
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "ModelConfig           | name: 'nope'       | NOT_FOUND        | neither loaded",
-                "ModelStatistics       | name: 'nope'       | NOT_FOUND        | neither loaded",
-                "RepositoryModelLoad   | model_name: 'nope' | NOT_FOUND        | neither loaded",
-                "RepositoryModelUnload | model_name: 'nope' | NOT_FOUND        | is not loaded",
-                "RepositoryModelLoad   | model_name: 'a' parameters { key: 'file:1/model.pt' value { bytes_param: 'x' } } | INVALID_ARGUMENT | parameters: found the unknown parameter ~file:1/model.pt~"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        ModelConfig           | name: 'nope'       | NOT_FOUND        | neither loaded
+        ModelStatistics       | name: 'nope'       | NOT_FOUND        | neither loaded
+        RepositoryModelLoad   | model_name: 'nope' | NOT_FOUND        | neither loaded
+        RepositoryModelUnload | model_name: 'nope' | NOT_FOUND        | is not loaded
+        RepositoryModelLoad   | model_name: 'a' parameters { key: 'file:1/model.pt' value { bytes_param: 'x' } } | INVALID_ARGUMENT | parameters: found the unknown parameter ~file:1/model.pt~
+        """)
     void callsThatAreWrongSayWhy(String method, String request, Code code, String message) {
         assertFails(() -> ofMany.call(method, request), code, message.replace('~', '"'));
     }

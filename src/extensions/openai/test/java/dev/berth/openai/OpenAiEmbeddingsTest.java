@@ -99,22 +99,19 @@ class OpenAiEmbeddingsTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "{\"model\": \"m\"}|input: found nothing, expected a text or a list of texts",
-                "{\"input\": []}|input: found an empty list, expected a text or a list of texts",
-                "{\"input\": [5, 7]}|input: found token ids, expected a text; they are those of another tokenizer",
-                "{\"input\": [[5, 7]]}|input[0]: found token ids, expected a text; they are those of another tokenizer",
-                "{\"input\": [\"a\", null]}|input[1]: found null, expected a text",
-                "{\"input\": \"a\", \"encoding_format\": \"int8\"}|encoding_format: found the text \"int8\", expected one of float, base64",
-                "{\"input\": \"a\", \"dimensions\": 0}|dimensions: found 0, expected a whole number of at least 1",
-                "{\"input\": \"a\", \"dimensions\": 1.5}|dimensions: found 1.5, expected a whole number of at least 1",
-                "{\"input\": \"a\", \"model\": 7}|model: found 7, expected a text",
-                "{\"input\": \"a\", \"dimension\": 4}|body: found the unknown parameter \"dimension\", expected dimensions",
-                "{\"input\": \"a\", \"stream\": true}|body: found the unknown parameter \"stream\", expected one of model, input, encoding_format, dimensions, embedding_type, normalized, task"
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        {"model": "m"}|input: found nothing, expected a text or a list of texts
+        {"input": []}|input: found an empty list, expected a text or a list of texts
+        {"input": [5, 7]}|input: found token ids, expected a text; they are those of another tokenizer
+        {"input": [[5, 7]]}|input[0]: found token ids, expected a text; they are those of another tokenizer
+        {"input": ["a", null]}|input[1]: found null, expected a text
+        {"input": "a", "encoding_format": "int8"}|encoding_format: found the text "int8", expected one of float, base64
+        {"input": "a", "dimensions": 0}|dimensions: found 0, expected a whole number of at least 1
+        {"input": "a", "dimensions": 1.5}|dimensions: found 1.5, expected a whole number of at least 1
+        {"input": "a", "model": 7}|model: found 7, expected a text
+        {"input": "a", "dimension": 4}|body: found the unknown parameter "dimension", expected dimensions
+        {"input": "a", "stream": true}|body: found the unknown parameter "stream", expected one of model, input, encoding_format, dimensions, embedding_type, normalized, task
+        """)
     void whatIsWrongIsNamed(String body, String message) throws Exception {
         assertThat(error(server.post("/v1/embeddings", body), 400)).isEqualTo(message);
     }

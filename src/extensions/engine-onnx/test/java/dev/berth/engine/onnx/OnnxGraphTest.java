@@ -201,20 +201,17 @@ class OnnxGraphTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "in x FLOAT n 2; Neg x -> y; out y FLOAT n 2 | FLOAT32 1x2 1 2; FLOAT32 1x2 1 2 | the model takes 1 tensors, [x], found 2",
-                "in x FLOAT n 2; Neg x -> y; out y FLOAT n 2 | `` | the model takes 1 tensors, [x], found 0",
-                "in x FLOAT n 2; Neg x -> y; out y FLOAT n 2 | FLOAT32 1x3 0 0 0 | the model failed: Got invalid dimensions for input: x for the following indices index: 1 Got: 3 Expected: 2",
-                "in x FLOAT n 2; Neg x -> y; out y FLOAT n 2 | FLOAT32 3 0 0 0 | the model failed: Invalid rank for input: x",
-                "in x FLOAT n k; in w FLOAT k m; MatMul x w -> y; out y FLOAT n m | FLOAT32 1x3 0 0 0; FLOAT32 2x1 2 3 | the model failed: MatMul \"y\": MatMul dimension mismatch",
-                "in x FLOAT n k; in at INT64 m; Gather x at -> z; out z FLOAT m k | FLOAT32 1x2 0 0; INT64 1 9 | the model failed: Gather \"z\": indices element out of data bounds, idx=9",
-                "in x INT64 n; in by INT64 n; Div x by -> y; out y INT64 n | INT64 1 1; INT64 1 0 | the model failed: Div \"y\": Integer division by zero",
-                "in x INT32 n; Neg x -> y; out y INT32 n | INT64 1 1099511627776 | the model's input x takes int32, found int64[1]",
-                "in x INT32 n; Neg x -> y; out y INT32 n | FLOAT32 1 7 | the model's input x takes int32, found float32[1]"
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        in x FLOAT n 2; Neg x -> y; out y FLOAT n 2 | FLOAT32 1x2 1 2; FLOAT32 1x2 1 2 | the model takes 1 tensors, [x], found 2
+        in x FLOAT n 2; Neg x -> y; out y FLOAT n 2 | `` | the model takes 1 tensors, [x], found 0
+        in x FLOAT n 2; Neg x -> y; out y FLOAT n 2 | FLOAT32 1x3 0 0 0 | the model failed: Got invalid dimensions for input: x for the following indices index: 1 Got: 3 Expected: 2
+        in x FLOAT n 2; Neg x -> y; out y FLOAT n 2 | FLOAT32 3 0 0 0 | the model failed: Invalid rank for input: x
+        in x FLOAT n k; in w FLOAT k m; MatMul x w -> y; out y FLOAT n m | FLOAT32 1x3 0 0 0; FLOAT32 2x1 2 3 | the model failed: MatMul "y": MatMul dimension mismatch
+        in x FLOAT n k; in at INT64 m; Gather x at -> z; out z FLOAT m k | FLOAT32 1x2 0 0; INT64 1 9 | the model failed: Gather "z": indices element out of data bounds, idx=9
+        in x INT64 n; in by INT64 n; Div x by -> y; out y INT64 n | INT64 1 1; INT64 1 0 | the model failed: Div "y": Integer division by zero
+        in x INT32 n; Neg x -> y; out y INT32 n | INT64 1 1099511627776 | the model's input x takes int32, found int64[1]
+        in x INT32 n; Neg x -> y; out y INT32 n | FLOAT32 1 7 | the model's input x takes int32, found float32[1]
+        """)
     void whatIsWrongWithTheInputsIsTheirs(String words, String inputs, String message) throws IOException {
         try (var model = load(OnnxModel.of(words))) {
             assertThatThrownBy(() -> model.forward(Tensors.of(inputs)))

@@ -52,33 +52,28 @@ class TableServingTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "text/csv | 34,51000,Paris,3~,18000,,12",
-                "text/csv; header=absent | 34,51000,Paris,3~ ,18000,,12",
-                "text/csv | visits,city,age,income~3,Paris,34,51000~12,,,18000",
-                "text/csv; header=present | visits,city,age,income~3,Paris,34,51000~12,,,18000",
-                "application/jsonlines | [34, 51000, \"Paris\", 3]~[null, 18000, \"\", 12]",
-                "application/jsonlines | {\"city\": \"Paris\", \"age\": 34, \"income\": 51000, \"visits\": 3}~{\"age\": \"NaN\", \"income\": 18000, \"city\": null, \"visits\": 12}",
-                "application/json | [[34, 51000, \"Paris\", 3], [null, 18000, null, 12]]",
-                "application/json | [[34, 51000, \"Paris\", 3], [NaN, 18000, NaN, 12]]",
-                "application/json | [{\"city\": [\"Paris\"], \"age\": [34], \"income\": [51000], \"visits\": [3]}, [null, 18000, null, 12]]"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        text/csv | 34,51000,Paris,3~,18000,,12
+        text/csv; header=absent | 34,51000,Paris,3~ ,18000,,12
+        text/csv | visits,city,age,income~3,Paris,34,51000~12,,,18000
+        text/csv; header=present | visits,city,age,income~3,Paris,34,51000~12,,,18000
+        application/jsonlines | [34, 51000, "Paris", 3]~[null, 18000, "", 12]
+        application/jsonlines | {"city": "Paris", "age": 34, "income": 51000, "visits": 3}~{"age": "NaN", "income": 18000, "city": null, "visits": 12}
+        application/json | [[34, 51000, "Paris", 3], [null, 18000, null, 12]]
+        application/json | [[34, 51000, "Paris", 3], [NaN, 18000, NaN, 12]]
+        application/json | [{"city": ["Paris"], "age": [34], "income": [51000], "visits": [3]}, [null, 18000, null, 12]]
+        """)
     void theColumnsOfARowAreInputs(String type, String body) throws Exception {
         assertThat(pipeline.answer(type, body.replace('~', '\n'))).isEqualTo("[%s,%s]".formatted(STAYS, LEAVES));
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "{'instances': [[34, 51000, 'Paris', 3]]} | {'predictions':[STAYS]}",
-                "{'inputs': {'age': [34], 'income': [51000], 'city': ['Paris'], 'visits': [3]}} | {'outputs':{'label':['stays'],'probabilities':[[0.0010913014,0.9989087]]}}",
-                "{'dataframe_split': {'columns': ['visits', 'city', 'age', 'income'], 'data': [[3, 'Paris', 34, 51000]]}} | {'predictions':[STAYS]}",
-                "{'dataframe_records': [{'visits': 3, 'city': 'Paris', 'age': 34, 'income': 51000}]} | {'predictions':[STAYS]}"
-            },
-            quoteCharacter = '`')
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        {'instances': [[34, 51000, 'Paris', 3]]} | {'predictions':[STAYS]}
+        {'inputs': {'age': [34], 'income': [51000], 'city': ['Paris'], 'visits': [3]}} | {'outputs':{'label':['stays'],'probabilities':[[0.0010913014,0.9989087]]}}
+        {'dataframe_split': {'columns': ['visits', 'city', 'age', 'income'], 'data': [[3, 'Paris', 34, 51000]]}} | {'predictions':[STAYS]}
+        {'dataframe_records': [{'visits': 3, 'city': 'Paris', 'age': 34, 'income': 51000}]} | {'predictions':[STAYS]}
+        """)
     void theAnswerHasTheFormOfTheRequest(String body, String answer) throws Exception {
         assertThat(pipeline.answer(body.replace('\'', '"')))
                 .isEqualTo(answer.replace('\'', '"').replace("STAYS", STAYS));
@@ -92,28 +87,26 @@ class TableServingTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "text/csv | 34,51000,Paris,3~34,1,Paris, | row 2, column 4: found \"\", expected a whole number that is int64",
-                "text/csv | 34,51000,Paris,2.5 | row 1, column 4: found \"2.5\", expected a whole number that is int64",
-                "text/csv | 34,much,Paris,3 | row 1, column 2: found \"much\", expected a number",
-                "text/csv | 34,51000,Paris,3~34,51000 | row 2: found 2 columns, expected 4: [age, income, city, visits]",
-                "text/csv; header=present | age,city,city,visit~34,1,1,1 | row 1: missing [income, visits], unknown [visit], more than once [city], expected [age, income, city, visits]",
-                "text/csv; header=present | age,income,city,visits,id~1 | row 1: unknown [id], expected [age, income, city, visits]",
-                "text/csv; header=absent | age,income,city,visits | row 1, column 1: found \"age\", expected a number",
-                "application/jsonlines | {\"age\": 34} | line 1: missing [income, city, visits], expected [age, income, city, visits]",
-                "application/json | {\"instances\": [[34, 51000]]} | instances[0]: found a list of 2, expected one of 4, or an object with [age, income, city, visits]",
-                "application/json | [[34, 51000, 7, 3]] | [0][2]: found 7, expected a text",
-                "application/json | [[34, 51000, \"\", null]] | [0][3]: found null, expected a whole number that is int64",
-                "application/json | [[34, 51000, \"\", NaN]] | [0][3]: found NaN, expected a whole number that is int64",
-                "application/json | [[\"x\", 51000, \"\", 3]] | [0][0]: found the text \"x\", expected a number",
-                "application/json | [[[1, 2], 51000, \"\", 3]] | [0][0]: found a list, expected a value",
-                "application/json | [[34, 51000, \"😀\", 3]] | found a text with U+0000 or a character beyond U+FFFF",
-                "application/json | {\"dataframe_split\": {\"columns\": [\"age\"], \"data\": [[1, 2]]}} | dataframe_split.data: found a list of 2, expected a list of 1, as there are columns",
-                "application/json | {\"dataframe_records\": [{\"age\": 34}]} | dataframe_records[0]: missing [income, city, visits], expected [age, income, city, visits]",
-                "text/libsvm | 0:1 | line 1, column 4: found \"\", expected a whole number that is int64"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        text/csv | 34,51000,Paris,3~34,1,Paris, | row 2, column 4: found "", expected a whole number that is int64
+        text/csv | 34,51000,Paris,2.5 | row 1, column 4: found "2.5", expected a whole number that is int64
+        text/csv | 34,much,Paris,3 | row 1, column 2: found "much", expected a number
+        text/csv | 34,51000,Paris,3~34,51000 | row 2: found 2 columns, expected 4: [age, income, city, visits]
+        text/csv; header=present | age,city,city,visit~34,1,1,1 | row 1: missing [income, visits], unknown [visit], more than once [city], expected [age, income, city, visits]
+        text/csv; header=present | age,income,city,visits,id~1 | row 1: unknown [id], expected [age, income, city, visits]
+        text/csv; header=absent | age,income,city,visits | row 1, column 1: found "age", expected a number
+        application/jsonlines | {"age": 34} | line 1: missing [income, city, visits], expected [age, income, city, visits]
+        application/json | {"instances": [[34, 51000]]} | instances[0]: found a list of 2, expected one of 4, or an object with [age, income, city, visits]
+        application/json | [[34, 51000, 7, 3]] | [0][2]: found 7, expected a text
+        application/json | [[34, 51000, "", null]] | [0][3]: found null, expected a whole number that is int64
+        application/json | [[34, 51000, "", NaN]] | [0][3]: found NaN, expected a whole number that is int64
+        application/json | [["x", 51000, "", 3]] | [0][0]: found the text "x", expected a number
+        application/json | [[[1, 2], 51000, "", 3]] | [0][0]: found a list, expected a value
+        application/json | [[34, 51000, "😀", 3]] | found a text with U+0000 or a character beyond U+FFFF
+        application/json | {"dataframe_split": {"columns": ["age"], "data": [[1, 2]]}} | dataframe_split.data: found a list of 2, expected a list of 1, as there are columns
+        application/json | {"dataframe_records": [{"age": 34}]} | dataframe_records[0]: missing [income, city, visits], expected [age, income, city, visits]
+        text/libsvm | 0:1 | line 1, column 4: found "", expected a whole number that is int64
+        """)
     void whatIsWrongIsNamed(String type, String body, String message) throws Exception {
         assertStatus(
                 pipeline.invoke(body.replace('~', '\n'), "Content-Type", type), 400, message.replace("\"", "\\\""));
@@ -196,18 +189,16 @@ class TableServingTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "1 0:1 4:1 | line 1: found \"4:1\", expected index:value with each index from 0 to 3 at most once",
-                "1 0:1 0:2 | line 1: found \"0:2\", expected index:value",
-                "1 -1:1 | line 1: found \"-1:1\", expected index:value",
-                "1 2: 3:1 | line 1: found \"2:\", expected index:value",
-                "1 1:1 2 | line 1: found \"2\", expected index:value",
-                "1 qid:3 | line 1: found \"qid:3\", expected index:value",
-                "1 2:x | line 1, column 3: found \"x\", expected a number",
-                "'' | body: found nothing"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        1 0:1 4:1 | line 1: found "4:1", expected index:value with each index from 0 to 3 at most once
+        1 0:1 0:2 | line 1: found "0:2", expected index:value
+        1 -1:1 | line 1: found "-1:1", expected index:value
+        1 2: 3:1 | line 1: found "2:", expected index:value
+        1 1:1 2 | line 1: found "2", expected index:value
+        1 qid:3 | line 1: found "qid:3", expected index:value
+        1 2:x | line 1, column 3: found "x", expected a number
+        '' | body: found nothing
+        """)
     void whatIsWrongWithLibsvmIsNamed(String body, String message) throws Exception {
         try (var server = serve("xgboost", null)) {
             assertStatus(server.invoke(body, "Content-Type", "text/libsvm"), 400, message.replace("\"", "\\\""));
@@ -228,14 +219,11 @@ class TableServingTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "['a', 'b'] | model.json: inputs[0].columns: found 2, expected 4, as many as the model takes",
-                "['a', 'b', 'a', 'c'] | model.json: inputs: found columns [a, b, a, c], expected each once",
-                "7 | model.json: inputs[0].columns: found 7, expected a list of names"
-            },
-            quoteCharacter = '`')
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        ['a', 'b'] | model.json: inputs[0].columns: found 2, expected 4, as many as the model takes
+        ['a', 'b', 'a', 'c'] | model.json: inputs: found columns [a, b, a, c], expected each once
+        7 | model.json: inputs[0].columns: found 7, expected a list of names
+        """)
     void columnsThatContradictTheModelAreRefusedAtStart(String columns, String problem) throws Exception {
         var json = "{'format': 1, 'files': [{'path': 'model.onnx'}], 'inputs': [{'name': 'input', 'columns': " + columns
                 + "}]}";

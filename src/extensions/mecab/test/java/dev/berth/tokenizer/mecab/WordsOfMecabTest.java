@@ -108,17 +108,15 @@ class WordsOfMecabTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "words | cutter | \"sudachi\" | words.cutter: found \"sudachi\", expected \"mecab\"",
-                "words | directory | \"../elsewhere\" | words.directory: found \"../elsewhere\", expected a directory beside tokenizer.json",
-                "words | directory | \"\" | words.directory: found \"\"",
-                "words | directory | \"nothing\" | nothing/sys.dic: not found",
-                "words | normalize | 1 | words.normalize: found 1, expected true or false",
-                "words | lowercase | null | words.lowercase: found null, expected true or false",
-                "model | type | \"Nothing\" | can't be loaded as a tokenizer"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        words | cutter | "sudachi" | words.cutter: found "sudachi", expected "mecab"
+        words | directory | "../elsewhere" | words.directory: found "../elsewhere", expected a directory beside tokenizer.json
+        words | directory | "" | words.directory: found ""
+        words | directory | "nothing" | nothing/sys.dic: not found
+        words | normalize | 1 | words.normalize: found 1, expected true or false
+        words | lowercase | null | words.lowercase: found null, expected true or false
+        model | type | "Nothing" | can't be loaded as a tokenizer
+        """)
     void whatIsWrongIsNamed(String object, String name, String value, String message) throws IOException {
         change(object, name, value);
         assertThatThrownBy(() -> Tokenizer.load(file))

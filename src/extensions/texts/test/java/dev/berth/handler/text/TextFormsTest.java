@@ -73,17 +73,15 @@ class TextFormsTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "The lamp.|{\"inputs\": [\"The lamp.\"]}",
-                "text\\nThe lamp.|{\"inputs\": [\"The lamp.\"]}",
-                "inputs\\nThe lamp.|{\"inputs\": [\"The lamp.\"]}",
-                "The lamp.,It works.|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"It works.\"}]}",
-                "text,text_pair\\nThe lamp.,|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"\"}]}",
-                "The lamp.|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"\"}]}",
-                "text_pair,text\\nIt works.,The lamp.|{\"inputs\": [{\"text\": \"The lamp.\", \"text_pair\": \"It works.\"}]}"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        The lamp.|{"inputs": ["The lamp."]}
+        text\\nThe lamp.|{"inputs": ["The lamp."]}
+        inputs\\nThe lamp.|{"inputs": ["The lamp."]}
+        The lamp.,It works.|{"inputs": [{"text": "The lamp.", "text_pair": "It works."}]}
+        text,text_pair\\nThe lamp.,|{"inputs": [{"text": "The lamp.", "text_pair": ""}]}
+        The lamp.|{"inputs": [{"text": "The lamp.", "text_pair": ""}]}
+        text_pair,text\\nIt works.,The lamp.|{"inputs": [{"text": "The lamp.", "text_pair": "It works."}]}
+        """)
     void csvHasTextsOrPairs(String csv, String same) throws Exception {
         var expected = JSON.readTree(json("text-classification-bert", same)).path(0);
         var found = ask("text-classification-bert", "text/csv", "text/csv", csv.replace("\\n", "\n"))
@@ -133,24 +131,21 @@ class TextFormsTest {
 
     /// @param body and message with single quotes in the place of double ones
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '~',
-            value = {
-                "text-classification-bert | {'inputs': 7} | inputs: found 7, expected a text or {'text': …, 'text_pair': …}",
-                "text-classification-bert | ['a', null] | [1]: found null, expected a text or {'text': …, 'text_pair': …}",
-                "text-classification-bert | {'text_pair': 'a'} | body.text: found nothing, expected a text",
-                "text-classification-bert | {'inputs': 'a', 'parameters': {'top_k': 0}} | parameters.top_k: found 0, expected a whole number of at least 1",
-                "text-classification-bert | {'inputs': 'a', 'parameters': {'topk': 1}} | parameters: found the unknown parameter 'topk', expected top_k",
-                "text-classification-bert | {'inputs': 'a', 'parameters': {'temperature': 1}} | parameters: found the unknown parameter 'temperature', expected one of top_k, function_to_apply, truncation",
-                "text-classification-bert | {'inputs': 'a', 'parameters': {'function_to_apply': 'relu'}} | parameters.function_to_apply: found the text 'relu', expected one of none, sigmoid, softmax",
-                "text-classification-bert | {'inputs': 'a', 'parameters': []} | parameters: found a list, expected an object",
-                "token-classification-bert | {'inputs': {'text': 'a', 'text_pair': 'b'}} | inputs.text_pair: found the text 'b', expected one text: this task takes no pairs",
-                "token-classification-bert | {'inputs': 'a', 'parameters': {'ignore_labels': [1]}} | parameters.ignore_labels: found a list, expected a text or a list of texts",
-                "text-classification-bert | 'LONG' | body: found 82 tokens, expected at most the 48 that the model takes; 'parameters': {'truncation': true} cuts longer texts",
-                "fill-mask-bert | {'inputs': 'The lamp.'} | inputs: found no [MASK], expected one in the place that is to be filled in",
-                "sentence-embeddings-bert | {'inputs': 'a', 'parameters': {'normalize_embeddings': 1}} | parameters.normalize_embeddings: found 1, expected true or false"
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+        text-classification-bert | {'inputs': 7} | inputs: found 7, expected a text or {'text': …, 'text_pair': …}
+        text-classification-bert | ['a', null] | [1]: found null, expected a text or {'text': …, 'text_pair': …}
+        text-classification-bert | {'text_pair': 'a'} | body.text: found nothing, expected a text
+        text-classification-bert | {'inputs': 'a', 'parameters': {'top_k': 0}} | parameters.top_k: found 0, expected a whole number of at least 1
+        text-classification-bert | {'inputs': 'a', 'parameters': {'topk': 1}} | parameters: found the unknown parameter 'topk', expected top_k
+        text-classification-bert | {'inputs': 'a', 'parameters': {'temperature': 1}} | parameters: found the unknown parameter 'temperature', expected one of top_k, function_to_apply, truncation
+        text-classification-bert | {'inputs': 'a', 'parameters': {'function_to_apply': 'relu'}} | parameters.function_to_apply: found the text 'relu', expected one of none, sigmoid, softmax
+        text-classification-bert | {'inputs': 'a', 'parameters': []} | parameters: found a list, expected an object
+        token-classification-bert | {'inputs': {'text': 'a', 'text_pair': 'b'}} | inputs.text_pair: found the text 'b', expected one text: this task takes no pairs
+        token-classification-bert | {'inputs': 'a', 'parameters': {'ignore_labels': [1]}} | parameters.ignore_labels: found a list, expected a text or a list of texts
+        text-classification-bert | 'LONG' | body: found 82 tokens, expected at most the 48 that the model takes; 'parameters': {'truncation': true} cuts longer texts
+        fill-mask-bert | {'inputs': 'The lamp.'} | inputs: found no [MASK], expected one in the place that is to be filled in
+        sentence-embeddings-bert | {'inputs': 'a', 'parameters': {'normalize_embeddings': 1}} | parameters.normalize_embeddings: found 1, expected true or false
+        """)
     void whatIsWrongIsNamed(String artifact, String body, String message) throws Exception {
         var json = body.replace('\'', '"').replace("LONG", "the lamp ".repeat(40));
         var response = ask(artifact, "application/json", "application/json", json);
