@@ -150,10 +150,10 @@ class IndependentRowsTest {
                 Concat one other -> probabilities axis=0; Identity names -> classes;
                 out probabilities FLOAT 2 n 3; out classes INT64 3""")
                 .initializer(OnnxModel.tensor("names", OnnxModel.INT64, 3)
-                        .bytes(9, new byte[] {10, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0, 30, 0, 0, 0, 0, 0, 0, 0
-                        }))
-                .initializer(
-                        OnnxModel.tensor("front", OnnxModel.INT64, 1).bytes(9, new byte[] {0, 0, 0, 0, 0, 0, 0, 0}))
+                        .number(7, 10)
+                        .number(7, 20)
+                        .number(7, 30))
+                .initializer(OnnxModel.tensor("front", OnnxModel.INT64, 1).number(7, 0))
                 .write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(server.answer("[[1,8,9],[2,8,9]]"))

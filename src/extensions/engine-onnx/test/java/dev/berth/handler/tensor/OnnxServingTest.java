@@ -20,6 +20,8 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// ONNX files that are served without a line of code, over HTTP.
 class OnnxServingTest {
@@ -97,26 +99,20 @@ class OnnxServingTest {
         }
     }
 
-    /// One returns the steps of a text line first, as CTC wants them, and one a score alone.
-    @Test
-    void aModelForOneRecordMayReturnItInAnyOrder() throws Exception {
-        OnnxModel.of("""
-                in line FLOAT 1 2 width; Transpose line -> steps perm=[2,0,1];
-                ReduceSum line -> sum keepdims=0; out steps FLOAT 1 steps; out sum FLOAT ?""").write(artifact.resolve("model.onnx"));
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+      # The steps of a text line come first, as CTC wants them, and a score stands alone.
+      in line FLOAT 1 2 width; Transpose line -> steps perm=[2,0,1]; ReduceSum line -> sum keepdims=0; out steps FLOAT 1 steps; out sum FLOAT ? | {"instances": [[[1, 2, 3], [4, 5, 6]], [[1, 2], [3, 4]]]} | {"predictions":[{"steps":[[[1.0,4.0]],[[2.0,5.0]],[[3.0,6.0]]],"sum":21.0},{"steps":[[[1.0,3.0]],[[2.0,4.0]]],"sum":10.0}]}
+      # A score without a dimension is a number for one record, and a list for several.
+      in x FLOAT n 1; Squeeze x -> score; out score FLOAT | [[7]] | [7.0]
+      in x FLOAT n 1; Squeeze x -> score; out score FLOAT | [[7], [8]] | [7.0,8.0]
+      # Sounds of any length, loudness in scores.
+      in samples FLOAT n length; ReduceL2 samples -> loud axes=[1]; Neg loud -> quiet; Concat quiet loud -> both axis=1; Softmax both -> scores; out scores FLOAT n 2 | {"instances": [[0, 0, 0], [300, 400]]} | {"predictions":[[0.5,0.5],[0.0,1.0]]}
+      """)
+    void aRecordAndItsAnswerMayHaveAnyShape(String model, String request, String answer) throws Exception {
+        OnnxModel.of(model).write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.answer("{\"instances\": [[[1, 2, 3], [4, 5, 6]], [[1, 2], [3, 4]]]}"))
-                    .isEqualTo("{\"predictions\":[{\"steps\":[[[1.0,4.0]],[[2.0,5.0]],[[3.0,6.0]]],\"sum\":21.0},"
-                            + "{\"steps\":[[[1.0,3.0]],[[2.0,4.0]]],\"sum\":10.0}]}");
-        }
-    }
-
-    /// It is a number for one record, and a list for several.
-    @Test
-    void aScoreWithoutADimensionIsThatOfItsRecord() throws Exception {
-        OnnxModel.of("in x FLOAT n 1; Squeeze x -> score; out score FLOAT").write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.answer("[[7]]")).isEqualTo("[7.0]");
-            assertThat(server.answer("[[7], [8]]")).isEqualTo("[7.0,8.0]");
+            assertThat(server.answer(request)).isEqualTo(answer);
         }
     }
 
