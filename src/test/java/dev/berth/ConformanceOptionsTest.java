@@ -8,14 +8,11 @@ import dev.berth.testing.SmallServer;
 import dev.berth.testing.SmallServer.Handler;
 import dev.berth.testing.SmallServer.Manner;
 import dev.berth.testing.SmallServer.Reply;
-import java.io.FileInputStream;
+import dev.berth.testing.TestCertificate;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
 import java.util.ArrayList;
 import java.util.List;
-import javax.net.ssl.KeyManagerFactory;
-import javax.net.ssl.SSLContext;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -167,13 +164,11 @@ class ConformanceOptionsTest {
 
     @Test
     void httpsIsAskedToo() throws Exception {
-        var store = directory.resolve("server.p12").toString();
-        var certificate = directory.resolve("server.pem").toString();
-        keytool("-genkeypair -alias s -keyalg EC -dname CN=s -ext SAN=ip:127.0.0.1 -validity 9 -storepass"
-                + " changeit -keystore "
-                + store);
-        keytool("-exportcert -rfc -alias s -storepass changeit -file " + certificate + " -keystore " + store);
-        try (var server = new SmallServer(Manner.KEEPS_CONNECTIONS, tls(store).getServerSocketFactory(), routes(""))) {
+        var made = TestCertificate.of("EC", directory);
+        var certificate =
+                Files.writeString(directory.resolve("server.pem"), made.pem()).toString();
+        try (var server =
+                new SmallServer(Manner.KEEPS_CONNECTIONS, made.shown().getServerSocketFactory(), routes(""))) {
             var url = "https://127.0.0.1:" + server.port();
             var run = kit.run(url, "--only", "PING-01,PING-07,PING-11", "--cacert", certificate);
             assertThat(run.out()).contains("holds: 3, missed: 0");
@@ -181,25 +176,6 @@ class ConformanceOptionsTest {
             assertThat(stranger.exitCode()).isEqualTo(2);
             assertThat(stranger.err()).contains("nothing answers at " + url, "SSLHandshakeException");
         }
-    }
-
-    private static void keytool(String arguments) throws Exception {
-        var command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString()));
-        command.addAll(List.of(arguments.split(" ")));
-        assertThat(new ProcessBuilder(command).inheritIO().start().waitFor()).isZero();
-    }
-
-    private static SSLContext tls(String store) throws Exception {
-        var keys = KeyStore.getInstance("PKCS12");
-        try (var in = new FileInputStream(store)) {
-            keys.load(in, "changeit".toCharArray());
-        }
-        var managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        managers.init(keys, "changeit".toCharArray());
-        var tls = SSLContext.getInstance("TLS");
-        tls.init(managers.getKeyManagers(), null, null);
-        return tls;
     }
 
     @Test

@@ -11,10 +11,14 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyFactory;
 import java.security.KeyStore;
+import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
+import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Arrays;
 import java.util.Base64;
+import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
@@ -111,6 +115,20 @@ public record TestCertificate(X509Certificate certificate, byte[] key) {
         trust.init(store);
         var context = SSLContext.getInstance("TLS");
         context.init(null, trust.getTrustManagers(), null);
+        return context;
+    }
+
+    /// What a server shows it with.
+    public SSLContext shown() throws Exception {
+        var store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        var made = KeyFactory.getInstance(certificate.getPublicKey().getAlgorithm())
+                .generatePrivate(new PKCS8EncodedKeySpec(key));
+        store.setKeyEntry("it", made, PASSWORD, new Certificate[] {certificate});
+        var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        keys.init(store, PASSWORD);
+        var context = SSLContext.getInstance("TLS");
+        context.init(keys.getKeyManagers(), null, null);
         return context;
     }
 
