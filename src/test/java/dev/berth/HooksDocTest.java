@@ -202,15 +202,6 @@ class HooksDocTest {
         }
     }
 
-    @Test
-    void itsLinksLeadSomewhere() {
-        var links = Pattern.compile("]\\(([^)#:]+)(?:#[^)]*)?\\)").matcher(doc);
-        var targets = links.results().map(link -> link.group(1)).toList();
-        assertThat(targets)
-                .isNotEmpty()
-                .allSatisfy(target -> assertThat(DOC.resolveSibling(target)).exists());
-    }
-
     /// Whole programs begin with their imports.
     private static List<String> java(boolean arePrograms) throws IOException {
         return CodeBlock.texts("java", DOC.toString()).stream()
