@@ -52,15 +52,6 @@ class MecabWordsTest {
         assertSameWords(dictionary, recorded);
     }
 
-    @Test
-    void whiteSpaceBelongsToNoWord() throws IOException {
-        try (var dictionary = new MecabDictionary(tiny)) {
-            assertThat(words(dictionary, "")).isEmpty();
-            assertThat(words(dictionary, " \n\t ")).isEmpty();
-            assertThat(words(dictionary, " 東京\n は  ")).containsExactly("東京", "は");
-        }
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {"sys.dic", "unk.dic", "matrix.bin", "char.bin"})
     void aFileThatIsMissingOrCutIsNamed(String name, @TempDir Path directory) throws IOException {
