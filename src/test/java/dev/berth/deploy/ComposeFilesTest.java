@@ -1,9 +1,9 @@
 package dev.berth.deploy;
 
+import static dev.berth.deploy.KubernetesFilesTest.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.config.Configuration;
 import dev.berth.config.HttpConfig;
 import dev.berth.config.MonitoringConfig;
@@ -11,12 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
-import org.yaml.snakeyaml.LoaderOptions;
-import org.yaml.snakeyaml.Yaml;
-import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /// What stands in the files of `deploy/compose` about each other and about Berth. `ComposeTest`
 /// runs what can be run.
@@ -65,14 +60,7 @@ class ComposeFilesTest {
                         .allMatch(port -> port.startsWith("127.0.0.1:")));
     }
 
-    private static Stream<String> texts(JsonNode list) {
-        return StreamSupport.stream(list.spliterator(), false).map(JsonNode::asText);
-    }
-
     private static JsonNode read(String file) throws IOException {
-        var options = new LoaderOptions();
-        options.setAllowDuplicateKeys(false);
-        return new ObjectMapper()
-                .valueToTree(new Yaml(new SafeConstructor(options)).load(Files.readString(COMPOSE.resolve(file))));
+        return KubernetesFilesTest.read(Files.readString(COMPOSE.resolve(file)));
     }
 }

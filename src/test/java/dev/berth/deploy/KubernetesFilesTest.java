@@ -267,7 +267,7 @@ class KubernetesFilesTest {
         return variables;
     }
 
-    private static Stream<String> texts(JsonNode list) {
+    static Stream<String> texts(JsonNode list) {
         return StreamSupport.stream(list.spliterator(), false).map(JsonNode::asText);
     }
 
