@@ -7,7 +7,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -126,11 +125,8 @@ class VertexTest {
         assertThat(error("{\"instances\": [1], \"parameters\": 7}", 400))
                 .isEqualTo("parameters: found 7, expected an object");
         assertThat(error("{\"instances\"", 400)).startsWith("body: not JSON");
-        var text = server.send(HttpRequest.newBuilder(server.uri(PREDICT))
-                .header("Content-Type", "text/csv")
-                .POST(BodyPublishers.ofString("a,b"))
-                .build());
-        assertThat(text.statusCode()).isEqualTo(415);
+        var text = server.request(PREDICT, BodyPublishers.ofString("a,b"), "Content-Type", "text/csv");
+        assertThat(server.send(text).statusCode()).isEqualTo(415);
     }
 
     @Test

@@ -10,9 +10,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.content.Npy;
 import dev.berth.hooks.Tensor;
 import dev.berth.testing.TestServer;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
@@ -150,13 +148,12 @@ class EmbeddingsTest {
     }
 
     private static Tensor npy(String body) throws Exception {
-        var response = server.send(
-                HttpRequest.newBuilder(server.uri("/invocations"))
-                        .POST(BodyPublishers.ofString(body))
-                        .header("Content-Type", "application/json")
-                        .header("Accept", "application/x-npy")
-                        .build(),
-                BodyHandlers.ofByteArray());
+        var response = server.invoke(
+                body.getBytes(StandardCharsets.UTF_8),
+                "Content-Type",
+                "application/json",
+                "Accept",
+                "application/x-npy");
         assertStatus(response, 200);
         return Npy.read(response.body());
     }

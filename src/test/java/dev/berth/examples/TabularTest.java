@@ -8,10 +8,8 @@ import dev.berth.testing.TestServer;
 import dev.hardwood.InputFile;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -87,11 +85,8 @@ class TabularTest {
 
     @Test
     void anArrowStreamIsAnsweredByOne() throws Exception {
-        var request = HttpRequest.newBuilder(server.uri("/invocations"))
-                .headers("Content-Type", PARQUET, "Accept", ARROW)
-                .POST(BodyPublishers.ofFile(EXAMPLE.resolve("flats.parquet")))
-                .build();
-        var answer = server.send(request, BodyHandlers.ofByteArray());
+        var flats = Files.readAllBytes(EXAMPLE.resolve("flats.parquet"));
+        var answer = server.invoke(flats, "Content-Type", PARQUET, "Accept", ARROW);
         assertThat(answer.headers().firstValue("Content-Type")).contains(ARROW);
         try (var allocator = new RootAllocator();
                 var reader = new ArrowStreamReader(new ByteArrayInputStream(answer.body()), allocator)) {

@@ -10,10 +10,7 @@ import dev.berth.image.Image;
 import dev.berth.testing.TestServer;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -230,11 +227,7 @@ class TextToImageTest {
     }
 
     private static HttpResponse<byte[]> bytes(String body, String... headers) throws Exception {
-        var request = HttpRequest.newBuilder(server.uri("/invocations"))
-                .POST(BodyPublishers.ofString(body))
-                .headers(headers)
-                .build();
-        var answer = server.send(request, BodyHandlers.ofByteArray());
+        var answer = server.invoke(body.getBytes(StandardCharsets.UTF_8), headers);
         assertStatus(answer, 200);
         return answer;
     }

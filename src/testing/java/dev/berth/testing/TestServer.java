@@ -337,7 +337,8 @@ public final class TestServer implements AutoCloseable {
         return request("/invocations", body, headers);
     }
 
-    private HttpRequest request(String path, BodyPublisher body, String... headers) {
+    /// A POST to any path.
+    public HttpRequest request(String path, BodyPublisher body, String... headers) {
         var request = HttpRequest.newBuilder(uri(path)).POST(body);
         if (headers.length > 0) {
             request.headers(headers);

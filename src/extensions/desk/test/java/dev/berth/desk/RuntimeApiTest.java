@@ -14,7 +14,6 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import dev.berth.testing.UnreadBodies;
 import java.io.IOException;
-import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
@@ -147,10 +146,8 @@ class RuntimeApiTest {
             assertThat(answer.body().asUtf8String()).isEqualTo("A");
 
             for (var path : List.of(STREAM, "/endpoints/any/openai/v1/chat/completions")) {
-                var refused = server.send(HttpRequest.newBuilder(server.uri(path))
-                        .header("X-Amzn-SageMaker-Target-Variant", "b")
-                        .POST(BodyPublishers.ofString("a"))
-                        .build());
+                var refused = server.send(
+                        server.request(path, BodyPublishers.ofString("a"), "X-Amzn-SageMaker-Target-Variant", "b"));
                 assertThat(refused.statusCode()).isEqualTo(400);
                 assertThat(refused.headers().firstValue("x-amzn-ErrorType")).hasValue("ValidationError");
             }
@@ -264,13 +261,8 @@ class RuntimeApiTest {
     }
 
     private static HttpResponse<byte[]> post(TestServer server, String path, String body) throws Exception {
-        return server.send(
-                HttpRequest.newBuilder(server.uri(path))
-                        .header("Content-Type", "text/plain")
-                        .header("X-Amzn-SageMaker-Accept", "text/plain")
-                        .POST(BodyPublishers.ofString(body))
-                        .build(),
-                BodyHandlers.ofByteArray());
+        var headers = new String[] {"Content-Type", "text/plain", "X-Amzn-SageMaker-Accept", "text/plain"};
+        return server.send(server.request(path, BodyPublishers.ofString(body), headers), BodyHandlers.ofByteArray());
     }
 
     private static List<Message> events(byte[] body) {

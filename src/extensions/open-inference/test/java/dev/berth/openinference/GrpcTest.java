@@ -20,8 +20,8 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import io.grpc.CallOptions;
 import io.grpc.Status.Code;
-import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -309,10 +309,7 @@ class GrpcTest {
 
     @Test
     void aCallOverHttp1IsToldWhereToGo() throws Exception {
-        var response = doubled.send(HttpRequest.newBuilder(doubled.uri("/inference.GRPCInferenceService/ServerLive"))
-                .header("Content-Type", "application/grpc")
-                .POST(BodyPublishers.noBody())
-                .build());
+        var response = overHttp1(doubled);
         assertThat(response.statusCode()).isEqualTo(415);
         assertThat(response.body()).contains("over HTTP/1.1, expected application/grpc over HTTP/2, at --grpc-port");
     }
@@ -321,12 +318,13 @@ class GrpcTest {
     void withoutAPortThereIsNoGrpc() throws Exception {
         try (var server = TestServer.with(new GatedHandler(new Gate(1))).start()) {
             assertThat(server.server().otherPorts()).isEmpty();
-            var response = server.send(HttpRequest.newBuilder(server.uri("/inference.GRPCInferenceService/ServerLive"))
-                    .header("Content-Type", "application/grpc")
-                    .POST(BodyPublishers.noBody())
-                    .build());
-            assertThat(response.statusCode()).isEqualTo(404);
+            assertThat(overHttp1(server).statusCode()).isEqualTo(404);
         }
+    }
+
+    private static HttpResponse<String> overHttp1(TestServer server) throws Exception {
+        var path = "/inference.GRPCInferenceService/ServerLive";
+        return server.send(server.request(path, BodyPublishers.noBody(), "Content-Type", "application/grpc"));
     }
 
     @Test
