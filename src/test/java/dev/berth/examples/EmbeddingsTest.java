@@ -85,11 +85,6 @@ class EmbeddingsTest {
         var sentences = List.of("one sentence", "another");
         var own = json(server.invoke(JSON.writeValueAsString(sentences)), 200);
         var floats = openAi(Map.of("model", "small", "input", sentences, "encoding_format", "float"));
-        assertThat(floats.path("object").textValue()).isEqualTo("list");
-        assertThat(floats.path("model").textValue()).isEqualTo("small");
-        assertThat(floats.at("/usage/prompt_tokens").intValue())
-                .isGreaterThanOrEqualTo(6)
-                .isEqualTo(floats.at("/usage/total_tokens").intValue());
         for (int i = 0; i < 2; i++) {
             assertThat(floats.at("/data/%d/embedding".formatted(i))).hasSize(384);
             assertThat(floats.at("/data/%d/embedding/0".formatted(i)).doubleValue())
