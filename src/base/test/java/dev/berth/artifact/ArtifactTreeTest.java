@@ -27,17 +27,6 @@ class ArtifactTreeTest {
     }
 
     @Test
-    void linksThatDoubleThePathsWithEachStepAreWalkedOnce() throws IOException {
-        for (int i = 0; i < 21; i++) {
-            write("d%d/file".formatted(i));
-            link("d%d/a".formatted(i), "../d" + (i + 1));
-            link("d%d/b".formatted(i), "../d" + (i + 1));
-        }
-        write("d21/file");
-        assertThat(files()).hasSize(22).contains("d0/file", "d21/file");
-    }
-
-    @Test
     void whatIsBehindALinkCountsAndHiddenFilesDoNot(@TempDir Path elsewhere) throws IOException {
         Files.createFile(elsewhere.resolve("Far.java"));
         Files.createSymbolicLink(directory.resolve("code"), elsewhere);

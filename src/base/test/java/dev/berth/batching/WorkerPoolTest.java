@@ -3,7 +3,6 @@ package dev.berth.batching;
 import static dev.berth.batching.Serving.assertAnswered;
 import static dev.berth.batching.Serving.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.error.ErrorType;
@@ -23,8 +22,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /// Several models on the same workers.
 @Timeout(600)
@@ -239,16 +236,6 @@ class WorkerPoolTest {
         assertRefused(waiting, ErrorType.NOT_READY);
         assertThat(leaving.batcher.hasEnded()).isTrue();
         assertThat(leaving.model.events).containsExactly("open 0", "close 0");
-    }
-
-    @ParameterizedTest
-    @CsvSource({"0, open 0", "1, open 0;open 1;close 0"})
-    void aPredictorThatCannotOpenClosesTheEarlierOnes(int worker, String events) {
-        var model = new FakeModel();
-        model.failingToOpen = worker;
-        assertThatThrownBy(() -> new Serving(model, Serving.pool(3), ONE_BY_ONE))
-                .hasMessage("no model for worker " + worker);
-        assertThat(String.join(";", model.events)).isEqualTo(events);
     }
 
     /// What all models have been asked, in order.

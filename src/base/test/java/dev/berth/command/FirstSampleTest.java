@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.HookProbe;
-import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -105,16 +103,6 @@ class FirstSampleTest {
                 artifact.server(), "sample-response.json: not JSON at column 2: found unexpected character ('1'");
         artifact.file("sample-response.json", "1.0001");
         artifact.server().start().close();
-    }
-
-    @Test
-    @Tag("RUN-14")
-    void aModelWithoutCodeIsAskedToo() throws Exception {
-        Files.copy(TestArtifact.TORCHSCRIPT.resolve("two-columns.pt"), directory.resolve("model.pt"));
-        Files.writeString(directory.resolve("sample.json"), "[[1, 2, 3]]");
-        assertStartFails(
-                TestServer.artifact(directory),
-                "sample.json: the model does not answer it: the model does not take [float32[1, 3]]");
     }
 
     private static void assertStartFails(TestServer.Builder builder, String problem) throws Exception {

@@ -10,7 +10,6 @@ import dev.berth.handler.qa.Parameters;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.handler.qa.SpanModel;
 import dev.berth.handler.task.TaskRecord;
-import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.ModelUnusableException;
 import dev.berth.testing.CapturedLog;
@@ -19,10 +18,8 @@ import dev.berth.testing.GatedHandler;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -96,6 +93,7 @@ class ServerTest {
 
     @Test
     @Tag("RUN-07")
+    @Tag("RUN-08")
     void aStoppingServerAnswersWhatItHasTakenAndRefusesTheRest() throws Exception {
         var gate = new Gate(1);
         var server = TestServer.with(new GatedHandler(gate))
@@ -104,7 +102,7 @@ class ServerTest {
         gate.awaitArrival();
         var waiting = server.invokeAsync("waiting");
         server.awaitQueued(1);
-        var stopped = closeInBackground(server);
+        var stopped = server.stop();
         await().until(() -> server.get("/ping").statusCode() == 503);
         assertThat(server.invoke("late").statusCode()).isEqualTo(503);
         gate.open();
@@ -114,30 +112,16 @@ class ServerTest {
     }
 
     @Test
-    void whatDoesNotFinishWithinTheTimeToDrainIsRefused() throws Exception {
-        var gate = new Gate(1);
-        var server = TestServer.with(new GatedHandler(gate)).start("BERTH_DRAIN_SECONDS=0");
-        var running = server.invokeAsync("running");
-        gate.awaitArrival();
-        server.server().close();
-        assertThat(running.get().statusCode()).isEqualTo(503);
-    }
-
-    @Test
     @Tag("slow")
     void aClientThatTakesItsResponseTooSlowlyDoesNotKeepTheServerFromStopping() throws Exception {
-        var handler = new TextHandler() {
-            @Override
-            public List<String> predictFn(List<String> records, Object model) {
-                return List.of("x".repeat(100_000_000));
-            }
-        };
+        var large = "x".repeat(100_000_000);
+        var handler = TextHandler.answering(_ -> List.of(large));
         var server = TestServer.with(handler).start("BERTH_DRAIN_SECONDS=1");
         try (var log = new CapturedLog();
                 var client = new RawConnection(server.port())) {
             client.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
             assertThat(client.readLine()).isEqualTo("HTTP/1.1 200 OK");
-            var stopped = closeInBackground(server);
+            var stopped = server.stop();
             await().pollInterval(Duration.ofMillis(50)).until(() -> {
                 client.socket().getInputStream().readNBytes(100_000);
                 return stopped.isDone();
@@ -153,24 +137,13 @@ class ServerTest {
     @Tag("RUN-07")
     void aStoppingServerWaitsForBodiesThatAreStillBeingReadAndForHooks() throws Exception {
         var gate = new Gate(1);
-        var handler = new TextHandler() {
-            @Override
-            public List<String> inputFn(InvocationRequest request) throws IOException {
-                var records = super.inputFn(request);
-                try {
-                    gate.pass();
-                } catch (InterruptedException e) {
-                    throw new IllegalStateException(e);
-                }
-                return records;
-            }
-        };
+        var handler = TextHandler.before("inputFn", _ -> gate.pass());
         var server = TestServer.with(handler).start("BERTH_DRAIN_SECONDS=" + PATIENT);
         try (var upload = new RawConnection(server.port())) {
             upload.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nsl");
             var decoding = server.invokeAsync("decoding");
             gate.awaitArrival();
-            var stopped = closeInBackground(server);
+            var stopped = server.stop();
             await().until(() -> server.get("/ping").statusCode() == 503);
             upload.send("ow");
             gate.open();
@@ -216,15 +189,5 @@ class ServerTest {
             server.close();
             assertThat(server.server().worksInside(patience)).isFalse();
         }
-    }
-
-    private static CompletableFuture<Void> closeInBackground(TestServer server) {
-        return CompletableFuture.runAsync(() -> {
-            try {
-                server.server().close();
-            } catch (Exception e) {
-                throw new IllegalStateException(e);
-            }
-        });
     }
 }

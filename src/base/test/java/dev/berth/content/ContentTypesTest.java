@@ -20,8 +20,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 class ContentTypesTest {
 
@@ -96,24 +94,8 @@ class ContentTypesTest {
         }
     }
 
-    @ParameterizedTest
-    @CsvSource({
-        "text/csv, true, true",
-        "application/x-ndjson, true, true",
-        "application/json, true, false",
-        "text/csv, false, false"
-    })
-    void onlyLinesFailAlone(String type, boolean isAsked, boolean isKept) {
-        assertThat(ContentTypes.keepsBadRecords(request(type, isAsked))).isEqualTo(isKept);
-    }
-
-    private static InvocationRequest request(String type) {
-        return request(type, false);
-    }
-
-    private static InvocationRequest request(String name, boolean keepBadRecords) {
+    private static InvocationRequest request(String name) {
         var type = MediaType.parse(name).orElseThrow();
-        return new InvocationRequest(
-                InputStream.nullInputStream(), type, type, Optional.empty(), "test", keepBadRecords);
+        return new InvocationRequest(InputStream.nullInputStream(), type, type, Optional.empty(), "test", false);
     }
 }

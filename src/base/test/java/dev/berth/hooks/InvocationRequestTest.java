@@ -67,20 +67,6 @@ class InvocationRequestTest {
     }
 
     @Test
-    void headersAreFoundByAnySpelling() {
-        var request = request("text/plain", new byte[0]);
-        assertThat(request.header("Accept")).isEmpty();
-        var withHeaders = request.withHeaders(Map.of("X-Amzn-SageMaker-Target-Variant", "b"));
-        assertThat(withHeaders.header("x-amzn-sagemaker-target-variant")).contains("b");
-        assertThat(withHeaders.header("X-AMZN-SAGEMAKER-TARGET-VARIANT")).contains("b");
-        assertThat(withHeaders
-                        .withDeadline(0)
-                        .withTraceParent(Optional.empty())
-                        .header("X-Amzn-SageMaker-Target-Variant"))
-                .contains("b");
-    }
-
-    @Test
     void theTimeThatIsLeftIsNeverLessThanNothing() {
         var request = request("text/plain", new byte[0]);
         assertThat(request.remaining()).isGreaterThan(Duration.ofDays(365));

@@ -214,17 +214,6 @@ class BatchTransformTest {
         assertThat(Invocations.idle(config)).isGreaterThan(longest);
     }
 
-    @Test
-    @Tag("BAT-17")
-    void aRetryHasTheSameAnswer() throws Exception {
-        var body = CITIES.stream().map(BatchTransformTest::line).collect(Collectors.joining("\n"));
-        var first = batch.invoke(body, "Content-Type", "application/jsonlines").body();
-        assertThat(batch.invoke(body, "Content-Type", "application/jsonlines").body())
-                .isEqualTo(first);
-        assertThat(batch.invoke(body, "Content-Type", "application/jsonlines").body())
-                .isEqualTo(first);
-    }
-
     private static String line(String city) {
         return "{\"question\": \"Where does Anna live?\", \"context\": \"Anna lives in %s.\"}".formatted(city);
     }

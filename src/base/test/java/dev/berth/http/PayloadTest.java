@@ -121,18 +121,6 @@ class PayloadTest {
     }
 
     @Test
-    @Tag("INV-08")
-    @Tag("INV-15")
-    void aCallerWhoAsksFirstNeedNotSendWhatIsTooLarge() throws Exception {
-        try (var server = TestServer.with(COUNTING).start("SAGEMAKER_MAX_PAYLOAD_IN_MB=1");
-                var connection = new RawConnection(server.port())) {
-            connection.send(
-                    "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 200000000\r\nExpect: 100-continue\r\n\r\n");
-            assertThat(connection.readResponse()).startsWith("HTTP/1.1 413");
-        }
-    }
-
-    @Test
     void manyLargePayloadsAtOnceWaitForEachOther() throws Exception {
         try (var server = TestServer.sample().start()) {
             var question =

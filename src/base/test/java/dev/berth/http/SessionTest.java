@@ -7,16 +7,12 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.Gate;
 import dev.berth.testing.HookProbe;
 import dev.berth.testing.RememberingHandler;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.io.IOException;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -24,7 +20,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -322,48 +317,8 @@ class SessionTest {
         var handler = TextHandler.reading(
                 request -> List.of(request.path() + "?" + request.query().orElse("")));
         try (var server = TestServer.with(handler).start()) {
-            var request = HttpRequest.newBuilder(server.uri("/invocations?a=b%20c"))
-                    .POST(HttpRequest.BodyPublishers.ofString("x"))
-                    .build();
-            assertThat(server.send(request).body()).isEqualTo("/INVOCATIONS?A=B%20C");
+            assertThat(server.post("/invocations?a=b%20c", "x").body()).isEqualTo("/INVOCATIONS?A=B%20C");
         }
-    }
-
-    @Test
-    @Tag("SES-03")
-    @Tag("SES-05")
-    void aSessionBelongsToItsModelAndEndsWithIt(@TempDir Path directory) throws Exception {
-        try (var server = TestServer.ofModels().start()) {
-            load(server, directory, "one");
-            load(server, directory, "two");
-            var id = session(server.ask("one", OPEN, ID, "NEW_SESSION"));
-            assertThat(server.ask("one", "a", ID, id, "Content-Type", "text/plain")
-                            .body())
-                    .isEqualTo("A");
-            assertThat(server.ask("one", "b", ID, id, "Content-Type", "text/plain")
-                            .body())
-                    .isEqualTo("A,B");
-            assertStatus(server.ask("two", "c", ID, id, "Content-Type", "text/plain"), 400);
-            assertThat(server.get("/metrics").body())
-                    .contains("berth_sessions{model=\"one\"} 1.0", "berth_sessions{model=\"two\"} 0.0");
-
-            assertThat(server.unload("one").statusCode()).isEqualTo(200);
-            load(server, directory, "one");
-            assertThat(server.get("/metrics").body()).contains("berth_sessions{model=\"one\"} 0.0");
-            assertStatus(server.ask("one", "d", ID, id, "Content-Type", "text/plain"), 400);
-        }
-    }
-
-    private static void load(TestServer server, Path directory, String name) throws IOException, InterruptedException {
-        var source = """
-        public class Inference extends RememberingHandler {
-          public Inference() { super(java.time.Duration.ofMinutes(20)); }
-        }
-        """;
-        var artifact = new CodeArtifact(directory.resolve(name))
-                .source("Inference.java", source)
-                .directory();
-        assertThat(server.load(name, artifact).statusCode()).isEqualTo(200);
     }
 
     private static String open(TestServer server) throws Exception {

@@ -11,6 +11,8 @@ import dev.berth.testing.TextHandler;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// What a server that stops says, as after SIGTERM.
 @Timeout(600)
@@ -34,28 +36,14 @@ class StoppingTest {
         stopped.get();
     }
 
-    @Test
-    @Tag("RUN-08")
-    void withoutItARunningRequestIsAnsweredAndNewOnesAreRefused() throws Exception {
-        var gate = new Gate(1);
-        var server = TestServer.with(new GatedHandler(gate)).start();
-        var running = server.invokeAsync("a");
-        gate.awaitArrival();
-        var stopped = server.stop();
-        await().until(() -> server.get("/ping").statusCode() == 503);
-
-        await().until(() -> server.invoke("b").statusCode() == 503);
-        gate.open();
-        assertThat(running.get().body()).isEqualTo("A");
-        stopped.get();
-    }
-
-    @Test
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
     @Tag("slow")
-    void whatDoesNotEndWithinTheDrainIsRefusedWithWhatWaits() throws Exception {
+    void whatDoesNotEndWithinTheDrainIsRefusedWithWhatWaits(int seconds) throws Exception {
         var gate = new Gate(1);
         var handler = new GatedHandler(gate);
-        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_DRAIN_SECONDS=1")) {
+        try (var server =
+                TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_DRAIN_SECONDS=" + seconds)) {
             var running = server.invokeAsync("a");
             gate.awaitArrival();
             var waiting = server.invokeAsync("b");

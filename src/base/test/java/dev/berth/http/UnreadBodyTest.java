@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -74,6 +75,8 @@ class UnreadBodyTest {
         "413, 20000000, POST /invocations|Content-Type: text/plain|Expect: 100-continue",
         "200, 4, POST /ping",
     })
+    @Tag("INV-08")
+    @Tag("INV-15")
     void whoseBodyComesLaterIsToldThatTheConnectionCloses(int status, long length, String request) throws Exception {
         UnreadBodies.assertClosed(server, request, length, status);
     }
