@@ -63,6 +63,15 @@ public record CodeArtifact(Path directory) {
                 .source("Inference.java", "public class Inference extends TextHandler {\n" + hooks + "}\n");
     }
 
+    /// What has a hook note its name and then compute until the test ends that.
+    public static String spinning(String hook) {
+        return """
+          @Override protected void enter(String hook, List<String> lines) {
+            if (hook.equals("%s")) { HookProbe.note(hook); HookProbe.spin(); }
+          }
+          """.formatted(hook);
+    }
+
     /// The same for a server without the tests' classes, such as one in an image. The hooks stand from the
     /// second line on, and answer what they are sent but for those that are given.
     public static CodeArtifact plain(Path directory, String hooks) throws IOException {

@@ -1,5 +1,8 @@
 package dev.berth.testing;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -30,6 +33,11 @@ public final class HookProbe {
 
     public static void note(String note) {
         NOTES.add(note);
+    }
+
+    /// Waits until these are all.
+    public static void awaitNotes(String... notes) {
+        await().untilAsserted(() -> assertThat(NOTES).containsExactly(notes));
     }
 
     public static void saw(Class<?> type) {

@@ -8,7 +8,6 @@ import dev.berth.error.ServingException;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
-import dev.berth.hooks.ModelContext;
 import dev.berth.memory.HostMemory;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.many.ManyModels;
@@ -80,15 +79,8 @@ class ModelMemoryTest {
     void aModelThatIsBeingLoadedHasItsPlace() throws Exception {
         used(340);
         var gate = new Gate(1);
-        var store = store(directory -> directory.equals(artifact)
-                ? new TextHandler()
-                : new TextHandler() {
-                    @Override
-                    public Object modelFn(ModelContext context) throws Exception {
-                        gate.pass();
-                        return this;
-                    }
-                });
+        var store = store(directory ->
+                directory.equals(artifact) ? new TextHandler() : TextHandler.before("modelFn", _ -> gate.pass()));
         var first = CompletableFuture.runAsync(() -> store.load("first", TestServer.SAMPLE_ARTIFACT));
         gate.awaitArrival();
         // 108 MB less the 68.6 that the first one may still take.
@@ -102,13 +94,7 @@ class ModelMemoryTest {
     @Test
     void aModelThatTakesWhatMustStayFreeIsUnloaded() throws Exception {
         used(200);
-        var store = store(directory -> new TextHandler() {
-            @Override
-            public Object modelFn(ModelContext context) throws Exception {
-                used(480);
-                return this;
-            }
-        });
+        var store = store(_ -> TextHandler.before("modelFn", _ -> used(480)));
         assertThatThrownBy(() -> store.load("large", artifact))
                 .hasMessage(
                         "model \"large\" needs 32 MB more than there were, found 0 MB free of 512 MB (cgroup), unload another first")

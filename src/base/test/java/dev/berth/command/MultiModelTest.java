@@ -31,20 +31,8 @@ import org.junit.jupiter.api.io.TempDir;
 class MultiModelTest {
 
     private static final String SESSION = "X-Amzn-SageMaker-Session-Id";
-    private static final String SPINNING_LOAD = """
-      @Override public Object modelFn(ModelContext context) throws Exception {
-        HookProbe.note("modelFn");
-        HookProbe.spin();
-        return this;
-      }
-      """;
-    private static final String SPINNING_PREDICTION = """
-      @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
-        HookProbe.note("predictFn");
-        HookProbe.spin();
-        return super.predictFn(records, model);
-      }
-      """;
+    private static final String SPINNING_LOAD = CodeArtifact.spinning("modelFn");
+    private static final String SPINNING_PREDICTION = CodeArtifact.spinning("predictFn");
 
     @TempDir
     Path directory;
@@ -67,7 +55,7 @@ class MultiModelTest {
             assertOk(server.load("other", artifact("other", "")));
             var slow = artifact("slow", SPINNING_LOAD);
             var load = server.loadAsync("slow", slow);
-            awaitNotes("modelFn");
+            HookProbe.awaitNotes("modelFn");
             assertStatus(server.load("slow", slow), 409, "model \\\"slow\\\" is being loaded");
             assertStatus(server.describe("slow"), 404, "model \\\"slow\\\" is being loaded");
             assertStatus(server.ask("slow", "a"), 404, "model \\\"slow\\\" is being loaded");
@@ -105,7 +93,7 @@ class MultiModelTest {
         try (var server = one().start()) {
             assertOk(server.load("a", artifact("a", SPINNING_PREDICTION)));
             var running = server.askAsync("a", "a");
-            awaitNotes("predictFn");
+            HookProbe.awaitNotes("predictFn");
             var unload = server.unloadAsync("a");
             await().untilAsserted(() -> assertStatus(server.describe("a"), 404, "model \\\"a\\\" is being unloaded"));
             assertStatus(server.ask("a", "late"), 404, "model \\\"a\\\" is being unloaded");
@@ -187,7 +175,7 @@ class MultiModelTest {
                 connection.send(
                         "POST /models HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
                                 .formatted(body.length(), body));
-                awaitNotes("modelFn");
+                HookProbe.awaitNotes("modelFn");
             }
             HookProbe.endSpinning();
             await().untilAsserted(
@@ -238,9 +226,9 @@ class MultiModelTest {
         assertOk(server.load("a", artifact("a", SPINNING_PREDICTION)));
         assertOk(server.load("b", artifact("b", SPINNING_PREDICTION)));
         var answers = List.of(server.askAsync("a", "a"), server.askAsync("b", "b"));
-        awaitNotes("predictFn", "predictFn");
+        HookProbe.awaitNotes("predictFn", "predictFn");
         var load = server.loadAsync("slow", artifact("slow", SPINNING_LOAD));
-        awaitNotes("predictFn", "predictFn", "modelFn");
+        HookProbe.awaitNotes("predictFn", "predictFn", "modelFn");
         // Not on the common pool, which the client needs.
         var stopped = new FutureTask<Void>(() -> {
             server.server().close();
@@ -384,10 +372,6 @@ class MultiModelTest {
 
     private Path artifact(String name, String hooks) throws IOException {
         return CodeArtifact.hooks(directory.resolve(name), hooks).directory();
-    }
-
-    private static void awaitNotes(String... notes) {
-        await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly(notes));
     }
 
     private static void assertOk(HttpResponse<String> response) {

@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.testing.CapturedLog;
@@ -135,11 +136,9 @@ class OwnHooksTest {
             assertThat(server.invoke("{\"question\": \"Who?\", " + about).body())
                     .contains("\"answer\":\"Scotland\"", "\"start\":17", "\"end\":25");
             var wrong = server.invoke("{\"question\": \"Where?\", " + about);
-            assertThat(wrong.statusCode()).isEqualTo(500);
-            assertThat(wrong.body()).contains("the model returned 10 start and 10 end logits in rows of 11");
+            assertStatus(wrong, 500, "the model returned 10 start and 10 end logits in rows of 11");
             var none = server.invoke("{\"question\": \"What?\", " + about);
-            assertThat(none.statusCode()).isEqualTo(500);
-            assertThat(none.body()).contains("the model's logits are no numbers");
+            assertStatus(none, 500, "the model's logits are no numbers");
         }
     }
 
@@ -203,8 +202,7 @@ class OwnHooksTest {
                             .body())
                     .isEqualTo("2 answers");
             var bad = server.invoke(good + "5\n", "Content-Type", "application/jsonlines");
-            assertThat(bad.statusCode()).isEqualTo(400);
-            assertThat(bad.body()).contains("line 2");
+            assertStatus(bad, 400, "line 2");
         }
     }
 

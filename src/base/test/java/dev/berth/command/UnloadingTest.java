@@ -148,7 +148,7 @@ class UnloadingTest {
                 assertThat(OpenFiles.below(directory)).hasSize(1);
             }
         }
-        await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly("begun", "open !"));
+        HookProbe.awaitNotes("begun", "open !");
         await().untilAsserted(() -> assertThat(OpenFiles.below(directory)).isEmpty());
     }
 

@@ -32,16 +32,8 @@ class ModelsAtHomeTest {
     private static final String NOTING_LOAD = """
       @Override public Object modelFn(ModelContext context) { HookProbe.note("modelFn"); return this; }
       """;
-    private static final String SPINNING_LOAD = spinning("modelFn");
-    private static final String SPINNING_PREDICTION = spinning("predictFn");
-
-    private static String spinning(String hook) {
-        return """
-          @Override protected void enter(String hook, List<String> lines) {
-            if (hook.equals("%s")) { HookProbe.note(hook); HookProbe.spin(); }
-          }
-          """.formatted(hook);
-    }
+    private static final String SPINNING_LOAD = CodeArtifact.spinning("modelFn");
+    private static final String SPINNING_PREDICTION = CodeArtifact.spinning("predictFn");
 
     @TempDir
     Path models;
@@ -107,7 +99,7 @@ class ModelsAtHomeTest {
         try (var server = lazy().start()) {
             var answers =
                     List.of(server.askAsync("slow", "a"), server.askAsync("slow", "b"), server.askAsync("slow", "c"));
-            awaitNotes("modelFn");
+            HookProbe.awaitNotes("modelFn");
             assertThat(statuses(server)).containsEntry("slow", "loading");
             assertThat(answers).noneMatch(answer -> answer.isDone());
             HookProbe.endSpinning();
@@ -205,7 +197,7 @@ class ModelsAtHomeTest {
         sized("e", "");
         var builder = lazy().set("BERTH_LOAD_MODELS", "start").set("BERTH_MODELS_MEMORY", "130");
         try (var server = builder.startWithoutWaiting()) {
-            awaitNotes("modelFn");
+            HookProbe.awaitNotes("modelFn");
             assertStatus(server.get("/ping"), 503, "the server is starting");
             HookProbe.endSpinning();
             server.server().awaitReady();
@@ -245,7 +237,7 @@ class ModelsAtHomeTest {
         sized("other", "");
         try (var server = lazy().start("BERTH_MODELS_MEMORY=80")) {
             var running = server.askAsync("busy", "a");
-            awaitNotes("predictFn");
+            HookProbe.awaitNotes("predictFn");
             assertStatus(
                     server.ask("other", "a"),
                     507,
@@ -330,7 +322,7 @@ class ModelsAtHomeTest {
         try (var server = lazy().start("SAGEMAKER_MODEL_SERVER_WORKERS=2");
                 var log = new CapturedLog()) {
             var running = server.askAsync("m", "a");
-            awaitNotes("predictFn");
+            HookProbe.awaitNotes("predictFn");
             answering("m", "second");
             await().untilAsserted(() -> assertThat(log.events())
                     .filteredOn(event -> event.getFormattedMessage().startsWith("model \"m\" is loaded from"))
@@ -377,7 +369,7 @@ class ModelsAtHomeTest {
         try (var server = lazy().start();
                 var log = new CapturedLog()) {
             var running = server.askAsync("m", "a");
-            awaitNotes("predictFn");
+            HookProbe.awaitNotes("predictFn");
             delete(models.resolve("m"));
             await().until(() -> statuses(server).get("m").equals("not loaded"));
             HookProbe.endSpinning();
@@ -433,9 +425,5 @@ class ModelsAtHomeTest {
                 Files.delete(file);
             }
         }
-    }
-
-    private static void awaitNotes(String... notes) {
-        await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly(notes));
     }
 }

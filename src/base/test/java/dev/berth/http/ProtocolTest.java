@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.berth.testing.EchoProtocol;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
@@ -30,10 +28,7 @@ class ProtocolTest {
 
     @Test
     void itIsServed() throws Exception {
-        var answer = server.send(HttpRequest.newBuilder(server.uri("/echo/m"))
-                .POST(BodyPublishers.ofString("hello"))
-                .build());
-        assertThat(answer.body()).isEqualTo("{\"m\": \"HELLO\"}");
+        assertThat(server.post("/echo/m", "hello").body()).isEqualTo("{\"m\": \"HELLO\"}");
     }
 
     @Test
@@ -41,10 +36,7 @@ class ProtocolTest {
         var get = server.get("/echo/m");
         assertThat(get.statusCode()).isEqualTo(405);
         assertThat(get.headers().firstValue("Allow")).contains("POST");
-        var unknown = server.send(HttpRequest.newBuilder(server.uri("/echo/x"))
-                .POST(BodyPublishers.ofString("hello"))
-                .build());
-        assertThat(unknown.statusCode()).isEqualTo(404);
+        assertThat(server.post("/echo/x", "hello").statusCode()).isEqualTo(404);
         assertThat(Routes.has("/echo/any")).isTrue();
     }
 

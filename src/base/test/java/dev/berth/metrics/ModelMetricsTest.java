@@ -21,6 +21,19 @@ class ModelMetricsTest {
         process.close();
     }
 
+    /// What `promtool check metrics` looks at.
+    @Test
+    void namesAndTypesAreThoseThatPrometheusExpects() {
+        metrics.streams();
+        assertThat(process.scrape().lines().filter(line -> line.startsWith("# TYPE ")))
+                .hasSizeGreaterThan(40)
+                .allMatch(
+                        line -> line.matches(
+                                "# TYPE \\w+((?<=_total) counter|(?<!_total|_count|_sum|_bucket|_info) gauge|(?<=_info) gauge| histogram| summary)"))
+                .noneMatch(line -> line.matches(".*_(ns|ms|millis|minutes|hours|kb|mb)[_ ].*"));
+        assertThat(process.scrape().lines()).anyMatch(line -> line.startsWith("process_cpu_seconds_total "));
+    }
+
     /// Each costs every reader: 210 models had 34,559 lines.
     @Test
     void thoseOfStreamsAreThereOnlyWhereTheModelHasThem() {
