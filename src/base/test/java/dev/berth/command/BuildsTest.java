@@ -64,18 +64,16 @@ class BuildsTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "{\"gpu\": \"gpu\", \"inf2\": \"inf2\"} | has builds for gpu, inf2, and this server uses cpu (INSTANCE_TYPE=cpu); add one for cpu to files in its model.json, or set INSTANCE_TYPE",
-                "{} | files: found an object, expected a list of",
-                "{\"tpu\": \"cpu\"} | found \"tpu\", expected devices: cpu, gpu, inf1, inf2, trn1",
-                "{\"cpu\": \"none\"} | files.cpu: found \"none\", expected the name of a directory",
-                "{\"cpu\": \"..\"} | files.cpu: found \"..\", expected the name of a directory",
-                "{\"cpu\": \".\"} | files.cpu: found \".\", expected the name of a directory",
-                "{\"cpu\": 1} | files.cpu: found 1, expected the name of a directory",
-                "{\"gpu\": \"cpu\"} | files.gpu: found a build that is traced for cpu, expected one for gpu"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      {"gpu": "gpu", "inf2": "inf2"} | has builds for gpu, inf2, and this server uses cpu (INSTANCE_TYPE=cpu); add one for cpu to files in its model.json, or set INSTANCE_TYPE
+      {} | files: found an object, expected a list of
+      {"tpu": "cpu"} | found "tpu", expected devices: cpu, gpu, inf1, inf2, trn1
+      {"cpu": "none"} | files.cpu: found "none", expected the name of a directory
+      {"cpu": ".."} | files.cpu: found "..", expected the name of a directory
+      {"cpu": "."} | files.cpu: found ".", expected the name of a directory
+      {"cpu": 1} | files.cpu: found 1, expected the name of a directory
+      {"gpu": "cpu"} | files.gpu: found a build that is traced for cpu, expected one for gpu
+      """)
     void whatIsWrongIsNamed(String files, String problem) throws Exception {
         describe(files);
         TestServer.artifact(directory).assertDoesNotStart("model artifact " + directory, problem);

@@ -77,43 +77,41 @@ class ConfigurationTest {
     /// The first of a setting's variables wins, and a flag over all of them. `docs/configuration.md` has the
     /// variables of each setting, as `ConfigurationDocTest` proves: here is one of each syntax.
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "SAGEMAKER_BIND_TO_PORT=1 AIP_HTTP_PORT=2 PORT=3            | port = 1 (SAGEMAKER_BIND_TO_PORT)",
-                "AIP_HTTP_PORT=2 PORT=3                                     | port = 2 (AIP_HTTP_PORT)",
-                "PORT=3                                                     | port = 3 (PORT)",
-                "SAGEMAKER_BIND_TO_PORT=9000 --port=0                       | port = 0 (flag --port)",
-                "SAGEMAKER_NUM_MODEL_WORKERS=3 SAGEMAKER_MODEL_SERVER_WORKERS=1 | workers = 1 (SAGEMAKER_MODEL_SERVER_WORKERS)",
-                "SAGEMAKER_TS_BATCH_SIZE=4                                  | max-batch-size = 4 (SAGEMAKER_TS_BATCH_SIZE)",
-                "SAGEMAKER_TS_BATCH_SIZE=4 BERTH_MAX_BATCH_SIZE=2           | max-batch-size = 2 (BERTH_MAX_BATCH_SIZE)",
-                "SAGEMAKER_MODEL_SERVER_TIMEOUT=2                           | timeout = 120 s (SAGEMAKER_MODEL_SERVER_TIMEOUT)",
-                "SAGEMAKER_MODEL_SERVER_TIMEOUT=2 SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=30 | timeout = 30 s (SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS)",
-                "SAGEMAKER_MAX_REQUEST_SIZE=1000 SAGEMAKER_MAX_PAYLOAD_IN_MB=6 | max-payload-mb = 1000 bytes (SAGEMAKER_MAX_REQUEST_SIZE)",
-                "SAGEMAKER_MAX_REQUEST_SIZE=1000 SAGEMAKER_MAX_PAYLOAD_IN_MB=6 | transform-max-payload-mb = 6 MiB (SAGEMAKER_MAX_PAYLOAD_IN_MB)",
-                "SAGEMAKER_MAX_PAYLOAD_IN_MB=0                              | max-payload-mb = unlimited (SAGEMAKER_MAX_PAYLOAD_IN_MB)",
-                "--max-payload-mb=0                                         | max-payload-mb = unlimited (flag --max-payload-mb)",
-                "SAGEMAKER_CONTAINER_LOG_LEVEL=10                           | log-level = DEBUG (SAGEMAKER_CONTAINER_LOG_LEVEL)",
-                "SAGEMAKER_CONTAINER_LOG_LEVEL=warning                      | log-level = WARN (SAGEMAKER_CONTAINER_LOG_LEVEL)",
-                "SAGEMAKER_CONTAINER_LOG_LEVEL=CRITICAL                     | log-level = ERROR (SAGEMAKER_CONTAINER_LOG_LEVEL)",
-                "NEURON_RT_NUM_CORES=4                                      | neuron-cores = 4 (NEURON_RT_NUM_CORES)",
-                "NEURON_RT_VISIBLE_CORES=4-7 NEURON_RT_NUM_CORES=8          | neuron-cores = 4 (NEURON_RT_VISIBLE_CORES)",
-                "NEURON_RT_VISIBLE_CORES=0,2-3                              | neuron-cores = 3 (NEURON_RT_VISIBLE_CORES)",
-                "NEURON_RT_NUM_CORES=8 BERTH_NEURON_CORES=2                 | neuron-cores = 8 (NEURON_RT_NUM_CORES)",
-                "BERTH_NEURON_CORES=2                                       | neuron-cores = 2 (BERTH_NEURON_CORES)",
-                "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT=text/csv;header=absent | default-accept = text/csv; header=absent (SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT)",
-                "SAGEMAKER_BATCH_STRATEGY=SINGLE_RECORD                      | batch-strategy = SINGLE_RECORD (SAGEMAKER_BATCH_STRATEGY)",
-                "BERTH_CPU_PROFILE=throughput                                | cpu-profile = throughput (BERTH_CPU_PROFILE)",
-                "BERTH_MAX_BATCH_DELAY_MS=5                                  | max-batch-delay-ms = 5 ms (BERTH_MAX_BATCH_DELAY_MS)",
-                "AIP_HEALTH_ROUTE=/health                                    | health-route = /health (AIP_HEALTH_ROUTE)",
-                "AIP_STORAGE_URI=HOME                                        | model-dir = HOME (AIP_STORAGE_URI)",
-                "AIP_STORAGE_URI=file://HOME                                 | model-dir = HOME (AIP_STORAGE_URI)",
-                "HF_MODEL_ID=HOME                                            | model-dir = HOME (HF_MODEL_ID)",
-                "BERTH_MODELS=HOME BERTH_MODELS_MEMORY=2000                  | models-memory = 2000 MB (BERTH_MODELS_MEMORY)",
-                "AIP_STORAGE_URI=gs://bucket/model BERTH_MODEL_DIR=HOME      | model-dir = HOME (BERTH_MODEL_DIR)",
-                "BERTH_WATCH=true SAGEMAKER_BATCH=false                     | watch = true (BERTH_WATCH)",
-                "--watch=true                                               | watch = true (flag --watch)"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      SAGEMAKER_BIND_TO_PORT=1 AIP_HTTP_PORT=2 PORT=3            | port = 1 (SAGEMAKER_BIND_TO_PORT)
+      AIP_HTTP_PORT=2 PORT=3                                     | port = 2 (AIP_HTTP_PORT)
+      PORT=3                                                     | port = 3 (PORT)
+      SAGEMAKER_BIND_TO_PORT=9000 --port=0                       | port = 0 (flag --port)
+      SAGEMAKER_NUM_MODEL_WORKERS=3 SAGEMAKER_MODEL_SERVER_WORKERS=1 | workers = 1 (SAGEMAKER_MODEL_SERVER_WORKERS)
+      SAGEMAKER_TS_BATCH_SIZE=4                                  | max-batch-size = 4 (SAGEMAKER_TS_BATCH_SIZE)
+      SAGEMAKER_TS_BATCH_SIZE=4 BERTH_MAX_BATCH_SIZE=2           | max-batch-size = 2 (BERTH_MAX_BATCH_SIZE)
+      SAGEMAKER_MODEL_SERVER_TIMEOUT=2                           | timeout = 120 s (SAGEMAKER_MODEL_SERVER_TIMEOUT)
+      SAGEMAKER_MODEL_SERVER_TIMEOUT=2 SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=30 | timeout = 30 s (SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS)
+      SAGEMAKER_MAX_REQUEST_SIZE=1000 SAGEMAKER_MAX_PAYLOAD_IN_MB=6 | max-payload-mb = 1000 bytes (SAGEMAKER_MAX_REQUEST_SIZE)
+      SAGEMAKER_MAX_REQUEST_SIZE=1000 SAGEMAKER_MAX_PAYLOAD_IN_MB=6 | transform-max-payload-mb = 6 MiB (SAGEMAKER_MAX_PAYLOAD_IN_MB)
+      SAGEMAKER_MAX_PAYLOAD_IN_MB=0                              | max-payload-mb = unlimited (SAGEMAKER_MAX_PAYLOAD_IN_MB)
+      --max-payload-mb=0                                         | max-payload-mb = unlimited (flag --max-payload-mb)
+      SAGEMAKER_CONTAINER_LOG_LEVEL=10                           | log-level = DEBUG (SAGEMAKER_CONTAINER_LOG_LEVEL)
+      SAGEMAKER_CONTAINER_LOG_LEVEL=warning                      | log-level = WARN (SAGEMAKER_CONTAINER_LOG_LEVEL)
+      SAGEMAKER_CONTAINER_LOG_LEVEL=CRITICAL                     | log-level = ERROR (SAGEMAKER_CONTAINER_LOG_LEVEL)
+      NEURON_RT_NUM_CORES=4                                      | neuron-cores = 4 (NEURON_RT_NUM_CORES)
+      NEURON_RT_VISIBLE_CORES=4-7 NEURON_RT_NUM_CORES=8          | neuron-cores = 4 (NEURON_RT_VISIBLE_CORES)
+      NEURON_RT_VISIBLE_CORES=0,2-3                              | neuron-cores = 3 (NEURON_RT_VISIBLE_CORES)
+      NEURON_RT_NUM_CORES=8 BERTH_NEURON_CORES=2                 | neuron-cores = 8 (NEURON_RT_NUM_CORES)
+      BERTH_NEURON_CORES=2                                       | neuron-cores = 2 (BERTH_NEURON_CORES)
+      SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT=text/csv;header=absent | default-accept = text/csv; header=absent (SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT)
+      SAGEMAKER_BATCH_STRATEGY=SINGLE_RECORD                      | batch-strategy = SINGLE_RECORD (SAGEMAKER_BATCH_STRATEGY)
+      BERTH_CPU_PROFILE=throughput                                | cpu-profile = throughput (BERTH_CPU_PROFILE)
+      BERTH_MAX_BATCH_DELAY_MS=5                                  | max-batch-delay-ms = 5 ms (BERTH_MAX_BATCH_DELAY_MS)
+      AIP_HEALTH_ROUTE=/health                                    | health-route = /health (AIP_HEALTH_ROUTE)
+      AIP_STORAGE_URI=HOME                                        | model-dir = HOME (AIP_STORAGE_URI)
+      AIP_STORAGE_URI=file://HOME                                 | model-dir = HOME (AIP_STORAGE_URI)
+      HF_MODEL_ID=HOME                                            | model-dir = HOME (HF_MODEL_ID)
+      BERTH_MODELS=HOME BERTH_MODELS_MEMORY=2000                  | models-memory = 2000 MB (BERTH_MODELS_MEMORY)
+      AIP_STORAGE_URI=gs://bucket/model BERTH_MODEL_DIR=HOME      | model-dir = HOME (BERTH_MODEL_DIR)
+      BERTH_WATCH=true SAGEMAKER_BATCH=false                     | watch = true (BERTH_WATCH)
+      --watch=true                                               | watch = true (flag --watch)
+      """)
     void what_is_said_holds_and_is_shown_with_its_origin(String said, String shown) {
         assertThat(effective(said)).contains(shown.replace("HOME", home.toString()));
     }
@@ -167,46 +165,42 @@ class ConfigurationTest {
 
     /// HOME is a directory.
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "BERTH_MODELS=HOME BERTH_MODEL_DIR=HOME              | models: found model-dir too, expected one of them; models serves every artifact",
-                "BERTH_MODELS=HOME SAGEMAKER_MULTI_MODEL=true        | models: found SAGEMAKER_MULTI_MODEL=true too, expected one of them; with the variable",
-                "BERTH_MODELS=HOME BERTH_MODELS_MEMORY=0             | BERTH_MODELS_MEMORY: found \"0\", expected a whole number of MB, at least 1",
-                "BERTH_MODELS=HOME BERTH_LOAD_MODELS=never           | BERTH_LOAD_MODELS: found \"never\", expected one of lazy, start",
-                "BERTH_MODELS=/nowhere                               | BERTH_MODELS: found \"/nowhere\", expected a directory that exists",
-                "BERTH_MODEL_DIR=/nowhere                            | BERTH_MODEL_DIR: found \"/nowhere\", expected a directory that exists",
-                "HF_MODEL_ID=deepset/roberta                         | HF_MODEL_ID: found \"deepset/roberta\", expected the directory of a model of the hub that exists; nothing is downloaded",
-                "AIP_STORAGE_URI=gs://bucket/model                   | AIP_STORAGE_URI: found \"gs://bucket/model\", expected a directory that exists or its file:// URI; no artifact is downloaded",
-                "BERTH_WATCH=true BERTH_MODELS=HOME                  | watch: found models too, expected one of them; models picks up changes by itself",
-                "BERTH_WATCH=true SAGEMAKER_MULTI_MODEL=true         | watch: found SAGEMAKER_MULTI_MODEL too, which SageMaker sets; watch is for a machine where hooks are written",
-                "BERTH_WATCH=true SAGEMAKER_BATCH=true               | watch: found SAGEMAKER_BATCH too, which SageMaker sets",
-                "BERTH_WATCH=true SAGEMAKER_REGION=eu-west-1         | watch: found SAGEMAKER_REGION too, which SageMaker sets",
-                "BERTH_METRICS_PATH=/models                          | metrics-path: found /models, expected a path of its own",
-                "BERTH_METRICS_PATH=/models/m1                       | metrics-path: found /models/m1, expected a path of its own",
-                "BERTH_METRIC_PATH=1                                 | BERTH_METRIC_PATH: there is no such setting; did you mean BERTH_METRICS_PATH?",
-                "BERTH_PORT=1                                        | BERTH_PORT: there is no such setting; did you mean SAGEMAKER_BIND_TO_PORT?",
-                "BERTH_WORKER=1                                      | BERTH_WORKER: there is no such setting; did you mean SAGEMAKER_MODEL_SERVER_WORKERS?"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      BERTH_MODELS=HOME BERTH_MODEL_DIR=HOME              | models: found model-dir too, expected one of them; models serves every artifact
+      BERTH_MODELS=HOME SAGEMAKER_MULTI_MODEL=true        | models: found SAGEMAKER_MULTI_MODEL=true too, expected one of them; with the variable
+      BERTH_MODELS=HOME BERTH_MODELS_MEMORY=0             | BERTH_MODELS_MEMORY: found "0", expected a whole number of MB, at least 1
+      BERTH_MODELS=HOME BERTH_LOAD_MODELS=never           | BERTH_LOAD_MODELS: found "never", expected one of lazy, start
+      BERTH_MODELS=/nowhere                               | BERTH_MODELS: found "/nowhere", expected a directory that exists
+      BERTH_MODEL_DIR=/nowhere                            | BERTH_MODEL_DIR: found "/nowhere", expected a directory that exists
+      HF_MODEL_ID=deepset/roberta                         | HF_MODEL_ID: found "deepset/roberta", expected the directory of a model of the hub that exists; nothing is downloaded
+      AIP_STORAGE_URI=gs://bucket/model                   | AIP_STORAGE_URI: found "gs://bucket/model", expected a directory that exists or its file:// URI; no artifact is downloaded
+      BERTH_WATCH=true BERTH_MODELS=HOME                  | watch: found models too, expected one of them; models picks up changes by itself
+      BERTH_WATCH=true SAGEMAKER_MULTI_MODEL=true         | watch: found SAGEMAKER_MULTI_MODEL too, which SageMaker sets; watch is for a machine where hooks are written
+      BERTH_WATCH=true SAGEMAKER_BATCH=true               | watch: found SAGEMAKER_BATCH too, which SageMaker sets
+      BERTH_WATCH=true SAGEMAKER_REGION=eu-west-1         | watch: found SAGEMAKER_REGION too, which SageMaker sets
+      BERTH_METRICS_PATH=/models                          | metrics-path: found /models, expected a path of its own
+      BERTH_METRICS_PATH=/models/m1                       | metrics-path: found /models/m1, expected a path of its own
+      BERTH_METRIC_PATH=1                                 | BERTH_METRIC_PATH: there is no such setting; did you mean BERTH_METRICS_PATH?
+      BERTH_PORT=1                                        | BERTH_PORT: there is no such setting; did you mean SAGEMAKER_BIND_TO_PORT?
+      BERTH_WORKER=1                                      | BERTH_WORKER: there is no such setting; did you mean SAGEMAKER_MODEL_SERVER_WORKERS?
+      """)
     void what_cannot_be_is_a_problem_that_says_what_to_do(String said, String problem) {
         assertThat(problems(variables(said))).singleElement().asString().startsWith(problem);
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "BERTH_LOAD_MODELS=lazy                              | load-models: has no effect without models",
-                "BERTH_MODELS_MEMORY=9                               | models-memory: has no effect without models",
-                "SAGEMAKER_MULTI_MODEL=true BERTH_MODEL_DIR=HOME     | model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads models",
-                "SAGEMAKER_MODEL_SERVER_WORKER=1                     | SAGEMAKER_MODEL_SERVER_WORKER: did you mean SAGEMAKER_MODEL_SERVER_WORKERS?",
-                "SAGEMAKER_PROGRAM=1                                 |",
-                "SAGEMAKER_REGION=1                                  |",
-                "SAGEMAKER_SAFE_PORT_RANGE=1                         |",
-                "SAGEMAKER_MODEL_SERVER_VMARGS=1                     |",
-                "SAGEMAKER_TS_MAX_WORKERS=1                          |",
-                "TS_NODE_PROJECT=1                                   |"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      BERTH_LOAD_MODELS=lazy                              | load-models: has no effect without models
+      BERTH_MODELS_MEMORY=9                               | models-memory: has no effect without models
+      SAGEMAKER_MULTI_MODEL=true BERTH_MODEL_DIR=HOME     | model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads models
+      SAGEMAKER_MODEL_SERVER_WORKER=1                     | SAGEMAKER_MODEL_SERVER_WORKER: did you mean SAGEMAKER_MODEL_SERVER_WORKERS?
+      SAGEMAKER_PROGRAM=1                                 |
+      SAGEMAKER_REGION=1                                  |
+      SAGEMAKER_SAFE_PORT_RANGE=1                         |
+      SAGEMAKER_MODEL_SERVER_VMARGS=1                     |
+      SAGEMAKER_TS_MAX_WORKERS=1                          |
+      TS_NODE_PROJECT=1                                   |
+      """)
     @Tag("RUN-13")
     void what_has_no_effect_or_looks_like_a_slip_is_a_warning(String said, String warning) {
         assertThat(Configuration.read(variables(said), Map.of(), home).warnings())

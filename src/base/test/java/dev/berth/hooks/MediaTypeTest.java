@@ -10,17 +10,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MediaTypeTest {
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "application/json | application/json",
-                "Application/JSON | application/json",
-                " text/csv ;header=Present | text/csv; header=Present",
-                "text/csv; Charset=\"utf-8\" | text/csv; charset=utf-8",
-                "text/plain;a=\"x, \\\"y\\\"\" | text/plain; a=\"x, \\\"y\\\"\"",
-                "text/csv; ; q=0.5; | text/csv; q=0.5",
-                "*/* | */*"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      application/json | application/json
+      Application/JSON | application/json
+       text/csv ;header=Present | text/csv; header=Present
+      text/csv; Charset="utf-8" | text/csv; charset=utf-8
+      text/plain;a="x, \\"y\\"" | text/plain; a="x, \\"y\\""
+      text/csv; ; q=0.5; | text/csv; q=0.5
+      */* | */*
+      """)
     void readsWhatTheFieldWrites(String text, String normal) {
         assertThat(MediaType.parse(text).orElseThrow()).hasToString(normal);
     }

@@ -235,18 +235,16 @@ class CompressedBodiesTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "gzip                         | true",
-                "deflate, gzip;q=0.5          | true",
-                "gzip, identity;q=0.9         | true",
-                "identity, gzip;q=0.9         | false",
-                "gzip;q=0                     | false",
-                "*                            | false",
-                "br                           | false",
-                "identity                     | false"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      gzip                         | true
+      deflate, gzip;q=0.5          | true
+      gzip, identity;q=0.9         | true
+      identity, gzip;q=0.9         | false
+      gzip;q=0                     | false
+      *                            | false
+      br                           | false
+      identity                     | false
+      """)
     void aLongTextIsCompressedForWhoAsks(String asked, boolean isCompressed) throws Exception {
         var response = answer(server, LONG, "text/plain", asked);
         assertThat(response.headers().firstValue("Content-Encoding").orElse("identity"))

@@ -102,15 +102,13 @@ class SplitRecordsTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "none | split returned [], expected one record or several",
-                "null | split returned null, expected one record or several",
-                "hole | split returned a list with null, expected one record or several",
-                "lost | join returned null, expected a prediction",
-                "fail | join failed"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      none | split returned [], expected one record or several
+      null | split returned null, expected one record or several
+      hole | split returned a list with null, expected one record or several
+      lost | join returned null, expected a prediction
+      fail | join failed
+      """)
     void whatSplitAndJoinMustNotDoIsToldByTheirNames(String record, String message) throws Exception {
         var handler = new TextHandler() {
             @Override
@@ -151,8 +149,7 @@ class SplitRecordsTest {
         try (var server = TestServer.with(handler).start("SAGEMAKER_TS_BATCH_SIZE=8")) {
             var failing = server.invokeAsync("a bad b");
             assertThat(server.invoke("c d").body()).isEqualTo("C-D of c d");
-            assertThat(failing.get().statusCode()).isEqualTo(500);
-            assertThat(failing.get().body()).contains("a bad piece");
+            assertStatus(failing.get(), 500, "a bad piece");
         }
     }
 }

@@ -166,21 +166,19 @@ class TlsTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "rsa.crt     |             | tls-certificate, tls-key: found one of them, expected both or none",
-                "            | rsa.key     | tls-certificate, tls-key: found one of them, expected both or none",
-                "nope.crt    | rsa.key     | BERTH_TLS_CERTIFICATE: found ~nope.crt~, expected a file that exists",
-                "rsa.key     | rsa.key     | tls-certificate: found no certificate in rsa.key, expected a chain of X.509 certificates in PEM",
-                "broken.crt  | rsa.key     | tls-certificate: found no certificate in broken.crt, expected a chain",
-                "two.crt     | rsa.key     | tls-certificate: found certificates that are no chain in two.crt, expected a chain",
-                "empty       | rsa.key     | tls-certificate: found no certificate in empty, expected a chain",
-                "rsa.crt     | rsa.crt     | tls-key: found no private key without a password in rsa.crt, expected the private key of the certificate in PEM",
-                "rsa.crt     | another.key | tls-key: found the key of another certificate in another.key, expected",
-                "rsa.crt     | ec.key      | tls-key: found what is no RSA key in ec.key, expected",
-                "rsa.crt     | broken.key  | tls-key: found what is no RSA key in broken.key, expected"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      rsa.crt     |             | tls-certificate, tls-key: found one of them, expected both or none
+                  | rsa.key     | tls-certificate, tls-key: found one of them, expected both or none
+      nope.crt    | rsa.key     | BERTH_TLS_CERTIFICATE: found ~nope.crt~, expected a file that exists
+      rsa.key     | rsa.key     | tls-certificate: found no certificate in rsa.key, expected a chain of X.509 certificates in PEM
+      broken.crt  | rsa.key     | tls-certificate: found no certificate in broken.crt, expected a chain
+      two.crt     | rsa.key     | tls-certificate: found certificates that are no chain in two.crt, expected a chain
+      empty       | rsa.key     | tls-certificate: found no certificate in empty, expected a chain
+      rsa.crt     | rsa.crt     | tls-key: found no private key without a password in rsa.crt, expected the private key of the certificate in PEM
+      rsa.crt     | another.key | tls-key: found the key of another certificate in another.key, expected
+      rsa.crt     | ec.key      | tls-key: found what is no RSA key in ec.key, expected
+      rsa.crt     | broken.key  | tls-key: found what is no RSA key in broken.key, expected
+      """)
     void whatIsWrongStopsTheStartWithOneSentence(String certificate, String key, String problem) throws Exception {
         file("rsa.crt", rsa.pem());
         file("two.crt", rsa.pem() + rsa.pem());

@@ -66,32 +66,30 @@ class TorchGraphTest {
     /// @param type of exceptions, without that word
     @ParameterizedTest
     @Tag("ERR-04")
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "two-columns.pt | FLOAT32 1x3 1 2 3 | InvalidInput | cannot be multiplied (1x3 and 2x1)",
-                "two-columns.pt | INT64 1x2 1 2 | InvalidInput | expected m1 and m2 to have the same dtype",
-                "sum-and-product.pt | FLOAT32 2 1 2; FLOAT32 3 1 2 3 | InvalidInput | The size of tensor a (2) must match the size of tensor b (3)",
-                "sum-and-product.pt | FLOAT32 2 1 2 | InvalidInput | missing value for argument 'right'",
-                "doubled.pt | FLOAT32 2 1 2; FLOAT32 2 1 2 | InvalidInput | Expected at most 2 argument(s)",
-                "fails.pt | FLOAT32 2 1 2; INT64 1 9 | InvalidInput | index out of range in self",
-                "fails.pt | FLOAT32 2 1 2; INT64 1 4 | InvalidInput | ValueError: found 4, expected",
-                "fails.pt | FLOAT32 2 1 2; INT64 1 1 | Engine | aten::q_scale",
-                "fails.pt | FLOAT32 2 1 2; INT64 1 2 | Engine | Cannot initialize CUDA",
-                "fails.pt | FLOAT32 2 1 2; INT64 1 3 | Engine | all tensors to be on the same device",
-                "fixed-shape.pt | INT64 1x2 1 2; INT64 1x2 1 1; INT64 1x2 0 0 | InvalidInput | expected the shape [2, 32]",
-                "throws.pt | INT64 1x1 13; INT64 1x1 1; INT64 1x1 0 | InvalidInput | boom",
-                "runs-out-of-memory.pt | INT64 1x1 13; INT64 1x1 1; INT64 1x1 0 | InsufficientMemory | memory",
-                "unfit.pt | FLOAT32 1 0 | Engine | the model returned a text, expected ",
-                "unfit.pt | FLOAT32 1 1 | Engine | the model returned float, expected ",
-                "unfit.pt | FLOAT32 1 2 | Engine | the model returned (Tensor, NoneType), expected ",
-                "unfit.pt | FLOAT32 1 3 | Engine | the model returned a sparse tensor, expected ",
-                "unfit.pt | FLOAT32 1 4 | Engine | the model returned complex64, expected ",
-                "unfit.pt | FLOAT32 1 5 | Engine | the model returned complex128, expected ",
-                "unfit.pt | FLOAT32 1 6 | Engine | the model returned complex32, expected ",
-                "unfit.pt | FLOAT32 1 7 | Engine | the model returned qint8, expected ",
-                "unfit.pt | FLOAT32 1 8 | Engine | the model returned uint64 beyond the range of int64, expected "
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      two-columns.pt | FLOAT32 1x3 1 2 3 | InvalidInput | cannot be multiplied (1x3 and 2x1)
+      two-columns.pt | INT64 1x2 1 2 | InvalidInput | expected m1 and m2 to have the same dtype
+      sum-and-product.pt | FLOAT32 2 1 2; FLOAT32 3 1 2 3 | InvalidInput | The size of tensor a (2) must match the size of tensor b (3)
+      sum-and-product.pt | FLOAT32 2 1 2 | InvalidInput | missing value for argument 'right'
+      doubled.pt | FLOAT32 2 1 2; FLOAT32 2 1 2 | InvalidInput | Expected at most 2 argument(s)
+      fails.pt | FLOAT32 2 1 2; INT64 1 9 | InvalidInput | index out of range in self
+      fails.pt | FLOAT32 2 1 2; INT64 1 4 | InvalidInput | ValueError: found 4, expected
+      fails.pt | FLOAT32 2 1 2; INT64 1 1 | Engine | aten::q_scale
+      fails.pt | FLOAT32 2 1 2; INT64 1 2 | Engine | Cannot initialize CUDA
+      fails.pt | FLOAT32 2 1 2; INT64 1 3 | Engine | all tensors to be on the same device
+      fixed-shape.pt | INT64 1x2 1 2; INT64 1x2 1 1; INT64 1x2 0 0 | InvalidInput | expected the shape [2, 32]
+      throws.pt | INT64 1x1 13; INT64 1x1 1; INT64 1x1 0 | InvalidInput | boom
+      runs-out-of-memory.pt | INT64 1x1 13; INT64 1x1 1; INT64 1x1 0 | InsufficientMemory | memory
+      unfit.pt | FLOAT32 1 0 | Engine | the model returned a text, expected
+      unfit.pt | FLOAT32 1 1 | Engine | the model returned float, expected
+      unfit.pt | FLOAT32 1 2 | Engine | the model returned (Tensor, NoneType), expected
+      unfit.pt | FLOAT32 1 3 | Engine | the model returned a sparse tensor, expected
+      unfit.pt | FLOAT32 1 4 | Engine | the model returned complex64, expected
+      unfit.pt | FLOAT32 1 5 | Engine | the model returned complex128, expected
+      unfit.pt | FLOAT32 1 6 | Engine | the model returned complex32, expected
+      unfit.pt | FLOAT32 1 7 | Engine | the model returned qint8, expected
+      unfit.pt | FLOAT32 1 8 | Engine | the model returned uint64 beyond the range of int64, expected
+      """)
     void whatAForwardFailsOfIsToldApartInOneLine(String file, String inputs, String type, String message) {
         try (var model = load(file)) {
             for (int i = 0; i < 2; i++) {
@@ -118,17 +116,15 @@ class TorchGraphTest {
     @ParameterizedTest
     @Tag("RUN-14")
     @Tag("MME-03")
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "does-not-fit.pt | | there is no memory left for does-not-fit.pt on cpu: ",
-                "needs-neuron-class.pt | | it is compiled for Neuron; serve it on that instance type, with libtorchneuron.so",
-                "net.pt2 | net/archive_format | found what torch.export.save writes; save torch.jit.trace(model, example)",
-                "model.pt | net/archive_format | found what torch.export.save writes; save torch.jit.trace(model, example)",
-                "model.pt | model/data.pkl | found what torch.save writes, such as a state_dict; load it into the model in Python and save torch.jit",
-                "broken.pt | nothing | broken.pt can't be loaded as TorchScript",
-                "missing.pt | | missing.pt can't be loaded as TorchScript"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      does-not-fit.pt | | there is no memory left for does-not-fit.pt on cpu:
+      needs-neuron-class.pt | | it is compiled for Neuron; serve it on that instance type, with libtorchneuron.so
+      net.pt2 | net/archive_format | found what torch.export.save writes; save torch.jit.trace(model, example)
+      model.pt | net/archive_format | found what torch.export.save writes; save torch.jit.trace(model, example)
+      model.pt | model/data.pkl | found what torch.save writes, such as a state_dict; load it into the model in Python and save torch.jit
+      broken.pt | nothing | broken.pt can't be loaded as TorchScript
+      missing.pt | | missing.pt can't be loaded as TorchScript
+      """)
     void aFileThatCantBeLoadedIsNamed(String name, String entry, String message, @TempDir Path directory)
             throws IOException {
         var file = entry == null ? FILES.resolve(name) : directory.resolve(name);

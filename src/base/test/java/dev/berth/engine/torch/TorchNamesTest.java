@@ -41,22 +41,20 @@ class TorchNamesTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "x: Tensor                              | Tensor                  |",
-                "x: Optional[Tensor], n: int=3          | Tuple[Tensor, List[Tensor]] |",
-                "x: Union[int, Tensor]                  | Dict[str, Tensor]       |",
-                "x: Any                                 | Optional[Tensor]        |",
-                "x: Tensor                              | __torch__.Out           |",
-                "x: Dict[str, Tensor]                   | Tensor                  | takes x: Dict[str, Tensor]",
-                "x: Tensor, y: Tuple[Dict[str, Tensor]] | Tensor                  | takes y: Tuple[Dict[str, Tensor]]",
-                "x: List[Tensor]                        | Tensor                  | takes x: List[Tensor]",
-                "x: Tensor, n: int                      | Tensor                  | takes n: int",
-                "                                       | Tensor                  | takes nothing",
-                "x: Tensor                              | Tuple[Tensor, NoneType] | returns Tuple[Tensor, NoneType]",
-                "x: Tensor                              | float                   | returns float"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      x: Tensor                              | Tensor                  |
+      x: Optional[Tensor], n: int=3          | Tuple[Tensor, List[Tensor]] |
+      x: Union[int, Tensor]                  | Dict[str, Tensor]       |
+      x: Any                                 | Optional[Tensor]        |
+      x: Tensor                              | __torch__.Out           |
+      x: Dict[str, Tensor]                   | Tensor                  | takes x: Dict[str, Tensor]
+      x: Tensor, y: Tuple[Dict[str, Tensor]] | Tensor                  | takes y: Tuple[Dict[str, Tensor]]
+      x: List[Tensor]                        | Tensor                  | takes x: List[Tensor]
+      x: Tensor, n: int                      | Tensor                  | takes n: int
+                                             | Tensor                  | takes nothing
+      x: Tensor                              | Tuple[Tensor, NoneType] | returns Tuple[Tensor, NoneType]
+      x: Tensor                              | float                   | returns float
+      """)
     void whatIsNoTensorIsSaid(String parameters, String type, String misfit) throws IOException {
         assertThat(names(parameters, type, "    return x\n").misfit()).isEqualTo(Optional.ofNullable(misfit));
     }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.TestServer;
-import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.List;
@@ -126,14 +125,11 @@ class QuestionAnsweringTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '~',
-            value = {
-                "Where was Bell born?,\"Bell, they say, was \"\"born\"\" in Scotland.\"",
-                "question,context\\nWhere was Bell born?,\"Bell, they say, was \"\"born\"\" in Scotland.\"",
-                "id,Context,Question\\n7,\"Bell, they say,\\nwas \"\"born\"\" in Scotland.\",Where was Bell born?"
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+      Where was Bell born?,"Bell, they say, was ""born"" in Scotland."
+      question,context\\nWhere was Bell born?,"Bell, they say, was ""born"" in Scotland."
+      id,Context,Question\\n7,"Bell, they say,\\nwas ""born"" in Scotland.",Where was Bell born?
+      """)
     void csvIsReadWithAndWithoutAHeader(String body) throws Exception {
         var response = ask("text/csv", "text/csv", body.replace("\\n", "\n") + "\n");
         assertStatus(response, 200);
@@ -170,11 +166,7 @@ class QuestionAnsweringTest {
 
     @Test
     void theRouteOfTheOldSampleAnswersToo() throws Exception {
-        var request = HttpRequest.newBuilder(server.uri("/inferences"))
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(BELL))
-                .build();
-        assertThat(server.send(request).body())
+        assertThat(server.post("/inferences", BELL).body())
                 .isEqualTo(ask("application/json", "application/json", BELL).body());
     }
 
@@ -190,39 +182,36 @@ class QuestionAnsweringTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '~',
-            value = {
-                "application/json | {\"question\": \"Who?\", \"contxt\": \"x\"} | context: found nothing, expected a text",
-                "application/json | {\"question\": 7, \"context\": \"x\"} | question: found 7, expected a text",
-                "application/json | {\"question\": [\"a\", 7], \"context\": \"x\"} | [1].question: found 7, expected a text",
-                "application/json | {\"question\": [\"a\"], \"contxt\": \"x\"} | [0].context: found nothing",
-                "application/json | {\"inputs\": {\"question\": [\"a\", \"b\"], \"context\": [\"x\"]}} | inputs.context: found 1 for 2 questions, expected as many, or one text for all",
-                "application/jsonlines | {\"question\": [\"a\"], \"context\": \"x\"} | line 1: question: found a list, expected a text",
-                "application/json | {\"question\": \"\", \"context\": \"x\"} | question: found \\\"\\\"",
-                "application/json | [{\"question\": \"a\", \"context\": \"b\"}, 5] | [1]: found 5, expected an object",
-                "application/json | {\"inputs\": [{\"question\": \"a\"}]} | inputs[0].context: found nothing",
-                "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"topk\": 1}} | expected top_k",
-                "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"zzzzzzzzz\": 1}} | one of top_k",
-                "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"top_k\": 0}} | parameters.top_k: found 0, expected a whole number from 1 to 1000",
-                "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"top_k\": 1.5}} | found 1.5",
-                "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"align_to_words\": \"no\"}} | expected true or false",
-                "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"max_seq_len\": 513}} | from 1 to 512",
-                "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"max_seq_len\": 4}} | parameters.max_seq_len: found 4, expected at least 5",
-                "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": {\"doc_stride\": 384}} | parameters.doc_stride: found 384, expected less than max_seq_len, which is 384",
-                "application/json | {\"inputs\": {\"question\": \"a\", \"context\": \"b\"}, \"parameters\": [] } | parameters: found a list, expected an object",
-                "application/json | \"hello\" | body: found the text",
-                "application/json | {\"question\": \"a\", | not JSON at column",
-                "application/json | {\"question\": \"a\", \"context\": \"b\"} {} | found a second JSON value at column",
-                "application/json | {\"question\": \"a\", \"context\": \"b\", \"parameters\": {\"top_k\": -1}} | parameters.top_k: found -1",
-                "text/csv | question,ctx\\na,b | row 1: found the header",
-                "application/json | {\"question\": \"a\", \"context\": \"\\u200b\"} | context: found no character that the model's tokenizer keeps",
-                "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n\\n{\"question\": \"a\", \"context\": \"b\"} | line 2: found a blank line",
-                "application/jsonlines | {\"question\": \"a\", \"context\": \"b\"}\\n{\"question\": \"a\"} | line 2: context: found nothing",
-                "text/csv | a,b\\nc | row 2: found 1 column separated by commas, expected 2",
-                "text/csv | a,\"b | row 1, column 2: found"
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+      application/json | {"question": "Who?", "contxt": "x"} | context: found nothing, expected a text
+      application/json | {"question": 7, "context": "x"} | question: found 7, expected a text
+      application/json | {"question": ["a", 7], "context": "x"} | [1].question: found 7, expected a text
+      application/json | {"question": ["a"], "contxt": "x"} | [0].context: found nothing
+      application/json | {"inputs": {"question": ["a", "b"], "context": ["x"]}} | inputs.context: found 1 for 2 questions, expected as many, or one text for all
+      application/jsonlines | {"question": ["a"], "context": "x"} | line 1: question: found a list, expected a text
+      application/json | {"question": "", "context": "x"} | question: found \\"\\"
+      application/json | [{"question": "a", "context": "b"}, 5] | [1]: found 5, expected an object
+      application/json | {"inputs": [{"question": "a"}]} | inputs[0].context: found nothing
+      application/json | {"inputs": {"question": "a", "context": "b"}, "parameters": {"topk": 1}} | expected top_k
+      application/json | {"inputs": {"question": "a", "context": "b"}, "parameters": {"zzzzzzzzz": 1}} | one of top_k
+      application/json | {"inputs": {"question": "a", "context": "b"}, "parameters": {"top_k": 0}} | parameters.top_k: found 0, expected a whole number from 1 to 1000
+      application/json | {"inputs": {"question": "a", "context": "b"}, "parameters": {"top_k": 1.5}} | found 1.5
+      application/json | {"inputs": {"question": "a", "context": "b"}, "parameters": {"align_to_words": "no"}} | expected true or false
+      application/json | {"inputs": {"question": "a", "context": "b"}, "parameters": {"max_seq_len": 513}} | from 1 to 512
+      application/json | {"inputs": {"question": "a", "context": "b"}, "parameters": {"max_seq_len": 4}} | parameters.max_seq_len: found 4, expected at least 5
+      application/json | {"inputs": {"question": "a", "context": "b"}, "parameters": {"doc_stride": 384}} | parameters.doc_stride: found 384, expected less than max_seq_len, which is 384
+      application/json | {"inputs": {"question": "a", "context": "b"}, "parameters": [] } | parameters: found a list, expected an object
+      application/json | "hello" | body: found the text
+      application/json | {"question": "a", | not JSON at column
+      application/json | {"question": "a", "context": "b"} {} | found a second JSON value at column
+      application/json | {"question": "a", "context": "b", "parameters": {"top_k": -1}} | parameters.top_k: found -1
+      text/csv | question,ctx\\na,b | row 1: found the header
+      application/json | {"question": "a", "context": "\\u200b"} | context: found no character that the model's tokenizer keeps
+      application/jsonlines | {"question": "a", "context": "b"}\\n\\n{"question": "a", "context": "b"} | line 2: found a blank line
+      application/jsonlines | {"question": "a", "context": "b"}\\n{"question": "a"} | line 2: context: found nothing
+      text/csv | a,b\\nc | row 2: found 1 column separated by commas, expected 2
+      text/csv | a,"b | row 1, column 2: found
+      """)
     @Tag("ERR-01")
     @Tag("BAT-08")
     @Tag("BAT-16")

@@ -15,15 +15,13 @@ class SpansTest {
     /// U+0130 is two characters in lower case, and a sigma at the end of a word is another one. "No
     /// answer" scores 0.25, and is the last among equals.
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "Oslo, OSLO, Rome. | 5 | false | 6-10:0.25 12-16:0.375 0-4:0.5 | 6-10:0.75 12-16:0.375",
-                "a b a | 1 | false | 2-3:0.5 0-1:0.375 4-5:0.375 | 0-1:0.75",
-                "İ i\u0307 ΟΔΟΣ οδος | 5 | false | 0-1:0.125 2-4:0.125 5-9:0.25 10-14:0.25 | 5-9:0.5 0-1:0.25",
-                "a b c | 5 | true | 0-1:0.25 2-3:0.25 4-5:0.125 | 0-1:0.25 2-3:0.25 0-0:0.25 4-5:0.125",
-                "a b c | 5 | false | 0-1:0.25 2-3:0.25 4-5:0.125 | 0-1:0.25 2-3:0.25 4-5:0.125"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      Oslo, OSLO, Rome. | 5 | false | 6-10:0.25 12-16:0.375 0-4:0.5 | 6-10:0.75 12-16:0.375
+      a b a | 1 | false | 2-3:0.5 0-1:0.375 4-5:0.375 | 0-1:0.75
+      İ i\u0307 ΟΔΟΣ οδος | 5 | false | 0-1:0.125 2-4:0.125 5-9:0.25 10-14:0.25 | 5-9:0.5 0-1:0.25
+      a b c | 5 | true | 0-1:0.25 2-3:0.25 4-5:0.125 | 0-1:0.25 2-3:0.25 0-0:0.25 4-5:0.125
+      a b c | 5 | false | 0-1:0.25 2-3:0.25 4-5:0.125 | 0-1:0.25 2-3:0.25 4-5:0.125
+      """)
     void spansBecomeAnswers(String context, int topK, boolean handleImpossible, String spans, String answers) {
         var parameters = new Parameters(topK, 15, Parameters.defaults(512).rows(), handleImpossible, true);
         var found = Stream.of(spans.split(" "))

@@ -47,56 +47,52 @@ class TensorHandlerTest {
     @Tag("TFS-01")
     @Tag("TFS-02")
     @Tag("TFS-03")
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "{\"instances\": [[1, 2]]}       | {\"predictions\":[[2.0,4.0]]}",
-                "{\"instances\": [1, 2, 3]}      | {\"predictions\":[2.0,4.0,6.0]}",
-                "{\"instances\": []}             | {\"predictions\":[]}",
-                "{\"instances\": [{\"x\": [1]}]} | {\"predictions\":[[2.0]]}",
-                "{\"inputs\": [[1, 2], [3, 4]]}  | {\"outputs\":[[2.0,4.0],[6.0,8.0]]}",
-                "{\"inputs\": {\"x\": [[1, 2]]}}  | {\"outputs\":[[2.0,4.0]]}",
-                "{\"dataframe_split\": {\"index\": [0, 1], \"columns\": [\"a\", \"b\"], \"data\": [[1, 2], [3, 4]]}} | {\"predictions\":[[2.0,4.0],[6.0,8.0]]}",
-                "{\"dataframe_split\": {\"columns\": [0, 1], \"data\": [[1, 2]]}} | {\"predictions\":[[2.0,4.0]]}",
-                "{\"dataframe_records\": [{\"a\": 1, \"b\": 2}, {\"b\": 4, \"a\": 3}]} | {\"predictions\":[[2.0,4.0],[6.0,8.0]]}",
-                "{\"dataframe_records\": [{\"a\": 1}]} | {\"predictions\":[[2.0]]}",
-                "{\"dataframe_records\": []}     | {\"predictions\":[]}",
-                "[[1, 2], [3, 4]]                | [[2.0,4.0],[6.0,8.0]]",
-                "[[1, 2], [3]]                   | [[2.0,4.0],[6.0]]",
-                "[[[1], [0.1]]]                  | [[[2.0],[0.2]]]",
-                "{\"x\": 1}                      | 2.0",
-                "[1, 2, 3]                       | [2.0,4.0,6.0]",
-                "[]                              | []",
-                "7                               | 14.0",
-                "[true, false]                   | [2.0,0.0]",
-                "[1e39]                          | [null]",
-                "[NaN, -Infinity]                | [null,null]",
-                "{\"instances\": [{\"b64\": \"AQID\"}, {\"image_bytes\": {\"b64\": \"/w==\"}}]} | {\"predictions\":[[2,4,6],[254]]}"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      {"instances": [[1, 2]]}       | {"predictions":[[2.0,4.0]]}
+      {"instances": [1, 2, 3]}      | {"predictions":[2.0,4.0,6.0]}
+      {"instances": []}             | {"predictions":[]}
+      {"instances": [{"x": [1]}]} | {"predictions":[[2.0]]}
+      {"inputs": [[1, 2], [3, 4]]}  | {"outputs":[[2.0,4.0],[6.0,8.0]]}
+      {"inputs": {"x": [[1, 2]]}}  | {"outputs":[[2.0,4.0]]}
+      {"dataframe_split": {"index": [0, 1], "columns": ["a", "b"], "data": [[1, 2], [3, 4]]}} | {"predictions":[[2.0,4.0],[6.0,8.0]]}
+      {"dataframe_split": {"columns": [0, 1], "data": [[1, 2]]}} | {"predictions":[[2.0,4.0]]}
+      {"dataframe_records": [{"a": 1, "b": 2}, {"b": 4, "a": 3}]} | {"predictions":[[2.0,4.0],[6.0,8.0]]}
+      {"dataframe_records": [{"a": 1}]} | {"predictions":[[2.0]]}
+      {"dataframe_records": []}     | {"predictions":[]}
+      [[1, 2], [3, 4]]                | [[2.0,4.0],[6.0,8.0]]
+      [[1, 2], [3]]                   | [[2.0,4.0],[6.0]]
+      [[[1], [0.1]]]                  | [[[2.0],[0.2]]]
+      {"x": 1}                      | 2.0
+      [1, 2, 3]                       | [2.0,4.0,6.0]
+      []                              | []
+      7                               | 14.0
+      [true, false]                   | [2.0,0.0]
+      [1e39]                          | [null]
+      [NaN, -Infinity]                | [null,null]
+      {"instances": [{"b64": "AQID"}, {"image_bytes": {"b64": "/w=="}}]} | {"predictions":[[2,4,6],[254]]}
+      """)
     void jsonIsAnsweredInItsOwnForm(String body, String answer) throws Exception {
         assertJson(doubled, body, answer);
     }
 
     /// As Python's `float()` reads them, and as its `json` and `csv` write them.
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "text/csv              | nan,NaN,NAN,+nan,-nan     | NaN,NaN,NaN,NaN,NaN",
-                "text/csv              | inf,Inf,+INF,-inf         | Infinity,Infinity,Infinity,-Infinity",
-                "text/csv              | Infinity,-infinity,+INFINITY | Infinity,-Infinity,Infinity",
-                "text/csv              | 1e999,-1e999,1e-999       | Infinity,-Infinity,0.0",
-                "text/csv              | ' nan ,\t1.5\t,\" inf \"' | NaN,3.0,Infinity",
-                "text/csv              | 1_000,1_0.2_5,1e1_0,.5,5.,+1 | 2000.0,20.5,2.0E10,1.0,10.0,2.0",
-                "text/csv              | nan~1                     | NaN~2.0",
-                "text/csv              | a,b~inf,nan               | Infinity,NaN",
-                "application/json      | [[NaN, Infinity, -Infinity]] | NaN,Infinity,-Infinity",
-                "application/json      | {\"instances\": [[NaN, 1]]} | NaN,2.0",
-                "application/json      | {\"inputs\": {\"x\": [[NaN, 1]]}} | NaN,2.0",
-                "application/json      | {\"dataframe_split\": {\"columns\": [\"a\"], \"data\": [[-Infinity]]}} | -Infinity",
-                "application/jsonlines | [NaN, 1]~[Infinity, -Infinity] | NaN,2.0~Infinity,-Infinity",
-                "application/jsonlines | [\"NaN\", \"-Infinity\"]  | NaN,-Infinity",
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      text/csv              | nan,NaN,NAN,+nan,-nan     | NaN,NaN,NaN,NaN,NaN
+      text/csv              | inf,Inf,+INF,-inf         | Infinity,Infinity,Infinity,-Infinity
+      text/csv              | Infinity,-infinity,+INFINITY | Infinity,-Infinity,Infinity
+      text/csv              | 1e999,-1e999,1e-999       | Infinity,-Infinity,0.0
+      text/csv              | ' nan ,\t1.5\t," inf "' | NaN,3.0,Infinity
+      text/csv              | 1_000,1_0.2_5,1e1_0,.5,5.,+1 | 2000.0,20.5,2.0E10,1.0,10.0,2.0
+      text/csv              | nan~1                     | NaN~2.0
+      text/csv              | a,b~inf,nan               | Infinity,NaN
+      application/json      | [[NaN, Infinity, -Infinity]] | NaN,Infinity,-Infinity
+      application/json      | {"instances": [[NaN, 1]]} | NaN,2.0
+      application/json      | {"inputs": {"x": [[NaN, 1]]}} | NaN,2.0
+      application/json      | {"dataframe_split": {"columns": ["a"], "data": [[-Infinity]]}} | -Infinity
+      application/jsonlines | [NaN, 1]~[Infinity, -Infinity] | NaN,2.0~Infinity,-Infinity
+      application/jsonlines | ["NaN", "-Infinity"]  | NaN,-Infinity
+      """)
     void numbersThatAreNotFiniteAreReadInEveryFormat(String type, String body, String answer) throws Exception {
         assertAnswer(doubled, type, "text/csv", body.replace('~', '\n'), answer.replace('~', '\n'));
     }
@@ -120,16 +116,14 @@ class TensorHandlerTest {
     @Tag("TFS-05")
     @Tag("BAT-07")
     @Tag("BAT-09")
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "application/jsonlines    | application/jsonlines | [1, 2]\\r~[3]~{\"x\": [4]} | [2.0,4.0]~[6.0]~[8.0]",
-                "application/jsonlines    | application/json | [1]~[2]~    | [[2.0],[4.0]]",
-                "text/csv                 | application/json | 1~2~        | [2.0,4.0]",
-                "text/csv                 | application/json | 1,2~ 3,\"4\" | [[2.0,4.0],[6.0,8.0]]",
-                "text/csv; header=present | text/csv         | a,b~1,2.5~  | 2.0,5.0",
-                "text/csv                 | text/csv         | a,sepal length (cm)~1,2.5~ | 2.0,5.0"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      application/jsonlines    | application/jsonlines | [1, 2]\\r~[3]~{"x": [4]} | [2.0,4.0]~[6.0]~[8.0]
+      application/jsonlines    | application/json | [1]~[2]~    | [[2.0],[4.0]]
+      text/csv                 | application/json | 1~2~        | [2.0,4.0]
+      text/csv                 | application/json | 1,2~ 3,"4" | [[2.0,4.0],[6.0,8.0]]
+      text/csv; header=present | text/csv         | a,b~1,2.5~  | 2.0,5.0
+      text/csv                 | text/csv         | a,sepal length (cm)~1,2.5~ | 2.0,5.0
+      """)
     void linesAndRowsAreRecords(String type, String accept, String body, String answer) throws Exception {
         var lines = body.replace("\\r", "\r").replace('~', '\n');
         assertAnswer(doubled, type, accept, lines, answer.replace('~', '\n'));
@@ -176,21 +170,18 @@ class TensorHandlerTest {
     /// @param problems one behind the other
     @ParameterizedTest
     @Tag("RUN-14")
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '~',
-            value = {
-                "sum-and-product.pt | 'inputs': ['left', 'right'], 'outputs': ['sum', 'difference'] | model.json: outputs: found [sum, difference], expected some of [product, sum], each once",
-                "sum-and-product.pt | 'inputs': ['right', 'left'] | model.json: inputs: found [right, left], expected [left, right], in the order of the model's forward",
-                "sum-and-product.pt | 'inputs': ['left'], 'outputs': ['sum', 'sum'] | model.json: inputs: found [left], expected [left, right]; model.json: outputs: found [sum, sum], expected some of [product, sum], each once",
-                "forgets.pt | | forgets.pt: its forward takes kept: List[Tensor], expected tensors only; wrap it in a module that takes and returns tensors",
-                "two-columns.pt | 'inputs': [{'name': 'x', 'type': 'string'}] | model.json: inputs[0].type: found \"string\", expected a type of numbers: only an ONNX file takes texts",
-                "doubled.pt | 'target': 'inf2' | model.json: target: found \"inf2\", expected cpu or gpu",
-                "doubled.pt | 'inputs': [{'name': 'x', 'type': 'float'}, 7, 'x'], 'outputs': 'y' | inputs[0].type: found \"float\", expected one of bool, uint8; inputs[1]: found 7; expected each once; outputs: found \"y\"",
-                "doubled.pt | 'inputs': [] | inputs: found an empty list",
-                "none | 'inputs': ['x'] | model.json: files: found an empty list",
-                "gone.pt | 'inputs': ['x'] | files[0].path: found \"gone.pt\""
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+      sum-and-product.pt | 'inputs': ['left', 'right'], 'outputs': ['sum', 'difference'] | model.json: outputs: found [sum, difference], expected some of [product, sum], each once
+      sum-and-product.pt | 'inputs': ['right', 'left'] | model.json: inputs: found [right, left], expected [left, right], in the order of the model's forward
+      sum-and-product.pt | 'inputs': ['left'], 'outputs': ['sum', 'sum'] | model.json: inputs: found [left], expected [left, right]; model.json: outputs: found [sum, sum], expected some of [product, sum], each once
+      forgets.pt | | forgets.pt: its forward takes kept: List[Tensor], expected tensors only; wrap it in a module that takes and returns tensors
+      two-columns.pt | 'inputs': [{'name': 'x', 'type': 'string'}] | model.json: inputs[0].type: found "string", expected a type of numbers: only an ONNX file takes texts
+      doubled.pt | 'target': 'inf2' | model.json: target: found "inf2", expected cpu or gpu
+      doubled.pt | 'inputs': [{'name': 'x', 'type': 'float'}, 7, 'x'], 'outputs': 'y' | inputs[0].type: found "float", expected one of bool, uint8; inputs[1]: found 7; expected each once; outputs: found "y"
+      doubled.pt | 'inputs': [] | inputs: found an empty list
+      none | 'inputs': ['x'] | model.json: files: found an empty list
+      gone.pt | 'inputs': ['x'] | files[0].path: found "gone.pt"
+      """)
     void anArtifactThatIsWrongIsRefusedAtStart(String file, String described, String problems, @TempDir Path wrong)
             throws Exception {
         var copied = Files.exists(TestArtifact.TORCHSCRIPT.resolve(file)) ? file : "doubled.pt";
@@ -204,15 +195,13 @@ class TensorHandlerTest {
 
     @ParameterizedTest
     @Tag("RUN-14")
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "''                 | model.json: not found, nor hooks in code/, nor a model file",
-                "model.joblib notes | nor a model file such as model.pt or model.onnx, only model.joblib, which no engine here reads; write hooks in code/ that do",
-                "my-model/model.pt  | only my-model/, which has one; pack what is in it: tar -czf model.tar.gz -C my-model .",
-                "my-model/model.pt __MACOSX/my-model/model.pt | only my-model/, which has one",
-                "a.pt b.pth         | found [a.pt, b.pth] and no model.json that says which one is served"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      ''                 | model.json: not found, nor hooks in code/, nor a model file
+      model.joblib notes | nor a model file such as model.pt or model.onnx, only model.joblib, which no engine here reads; write hooks in code/ that do
+      my-model/model.pt  | only my-model/, which has one; pack what is in it: tar -czf model.tar.gz -C my-model .
+      my-model/model.pt __MACOSX/my-model/model.pt | only my-model/, which has one
+      a.pt b.pth         | found [a.pt, b.pth] and no model.json that says which one is served
+      """)
     void aDirectoryWithoutOneModelFileIsRefusedAtStart(String files, String problem, @TempDir Path wrong)
             throws Exception {
         for (var file : files.isEmpty() ? new String[0] : files.split(" ")) {
@@ -224,37 +213,35 @@ class TensorHandlerTest {
 
     @ParameterizedTest
     @Tag("ERR-01")
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "application/json      | [[1, 2], [3, \"x\"]]        | [1][1]: found the text \"x\", expected a number",
-                "application/json      | [[1, [2]]]                  | [0][1]: found a list, expected a number",
-                "application/json      | [[[1, 2], [3]]]             | [0][1]: found a list of 1, expected a list of 2 as before it",
-                "application/json      | [[[1], 2]]                  | [0][1]: found 2, expected a list of 1 as before it",
-                "application/json      | null                        | body: found null, expected a JSON value",
-                "application/json      | {\"instances\": 7}          | instances: found 7, expected a list",
-                "application/json      | {}                          | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
-                "application/json      | {\"a\": 1, \"b\": 2}        | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
-                "application/json      | {\"instances\": [{\"b64\": \"?\"}]} | instances[0].b64: not base64",
-                "application/json      | [1                          | body: not JSON",
-                "application/json      | {\"inputs\": 3}             | inputs: found [float32[]], expected as many rows in each",
-                "application/json      | {\"inputs\": {}}            | inputs: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
-                "application/json      | {\"dataframe_split\": {\"columns\": [\"a\"], \"data\": [[\"x\"]]}} | dataframe_split.data[0][0]: found the text \"x\", expected a number",
-                "application/json      | {\"dataframe_split\": [1]}  | dataframe_split.data: found nothing, expected a list",
-                "application/json      | {\"dataframe_records\": {\"a\": 1}} | dataframe_records: found an object, expected a list",
-                "application/json      | {\"dataframe_records\": [[1]]} | dataframe_records[0]: found a list, expected an object with the values of the columns",
-                "application/json      | {\"dataframe_records\": [{\"a\": 1}, {\"b\": 1}]} | dataframe_records[1]: missing [a], unknown [b], expected [a]",
-                "text/csv              | a,b                         | row 1, column 1: found \"a\", expected a number, or header=present in the Content-Type",
-                "text/csv              | a,a~1,2                     | row 1, column 1: found \"a\", expected a number",
-                "text/csv              | inf,a~1,2                   | row 1, column 2: found \"a\", expected a number",
-                "text/csv; header=absent | a,b~1,2                   | row 1, column 1: found \"a\", expected a number",
-                "application/jsonlines | [1]~~[2]                    | line 2: found a blank line",
-                "text/csv              | 1,2~3,x                     | row 2, column 2: found \"x\", expected a number",
-                "text/csv              | 1,2~3                       | row 2: found 1 column, expected 2 as in row 1",
-                "text/csv              | ' '                         | body: found nothing, expected rows of numbers",
-                "application/json      | ''                          | body: found nothing, expected a JSON value",
-                "text/csv              | 1d                          | row 1, column 1: found \"1d\", expected a number"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      application/json      | [[1, 2], [3, "x"]]        | [1][1]: found the text "x", expected a number
+      application/json      | [[1, [2]]]                  | [0][1]: found a list, expected a number
+      application/json      | [[[1, 2], [3]]]             | [0][1]: found a list of 1, expected a list of 2 as before it
+      application/json      | [[[1], 2]]                  | [0][1]: found 2, expected a list of 1 as before it
+      application/json      | null                        | body: found null, expected a JSON value
+      application/json      | {"instances": 7}          | instances: found 7, expected a list
+      application/json      | {}                          | body: found an object, expected a number, a list of numbers, or {"b64": "…"}
+      application/json      | {"a": 1, "b": 2}        | body: found an object, expected a number, a list of numbers, or {"b64": "…"}
+      application/json      | {"instances": [{"b64": "?"}]} | instances[0].b64: not base64
+      application/json      | [1                          | body: not JSON
+      application/json      | {"inputs": 3}             | inputs: found [float32[]], expected as many rows in each
+      application/json      | {"inputs": {}}            | inputs: found an object, expected a number, a list of numbers, or {"b64": "…"}
+      application/json      | {"dataframe_split": {"columns": ["a"], "data": [["x"]]}} | dataframe_split.data[0][0]: found the text "x", expected a number
+      application/json      | {"dataframe_split": [1]}  | dataframe_split.data: found nothing, expected a list
+      application/json      | {"dataframe_records": {"a": 1}} | dataframe_records: found an object, expected a list
+      application/json      | {"dataframe_records": [[1]]} | dataframe_records[0]: found a list, expected an object with the values of the columns
+      application/json      | {"dataframe_records": [{"a": 1}, {"b": 1}]} | dataframe_records[1]: missing [a], unknown [b], expected [a]
+      text/csv              | a,b                         | row 1, column 1: found "a", expected a number, or header=present in the Content-Type
+      text/csv              | a,a~1,2                     | row 1, column 1: found "a", expected a number
+      text/csv              | inf,a~1,2                   | row 1, column 2: found "a", expected a number
+      text/csv; header=absent | a,b~1,2                   | row 1, column 1: found "a", expected a number
+      application/jsonlines | [1]~~[2]                    | line 2: found a blank line
+      text/csv              | 1,2~3,x                     | row 2, column 2: found "x", expected a number
+      text/csv              | 1,2~3                       | row 2: found 1 column, expected 2 as in row 1
+      text/csv              | ' '                         | body: found nothing, expected rows of numbers
+      application/json      | ''                          | body: found nothing, expected a JSON value
+      text/csv              | 1d                          | row 1, column 1: found "1d", expected a number
+      """)
     void whatIsWrongIsNamed(String type, String body, String message) throws Exception {
         assertStatus(doubled.invoke(body.replace('~', '\n'), "Content-Type", type), 400, message.replace("\"", "\\\""));
     }
@@ -271,17 +258,15 @@ class TensorHandlerTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "application/json | {\"left\": 1}                              | body: missing [right], expected [left, right]",
-                "application/json | [1, 2]                                     | body: found a list, expected an object with [left, right]",
-                "application/json | {\"dataframe_split\": {\"data\": [[1, 2]]}} | dataframe_split.data[0]: found a list, expected an object with [left, right]",
-                "application/json | {\"left\": 1, \"right\": 2.5}              | body.right: found 2.5, expected a whole number that is int64",
-                "application/json | {\"left\": 1, \"right\": 1e30}             | body.right: found 1.0E30, expected a whole number that is int64",
-                "application/json | {\"inputs\": {\"left\": [1], \"right\": [1, 2]}} | inputs: found [float32[1], int64[2]], expected as many rows",
-                "text/csv         | 1,2                                        | expected a type that names the model's inputs [left, right]"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+      application/json | {"left": 1}                              | body: missing [right], expected [left, right]
+      application/json | [1, 2]                                     | body: found a list, expected an object with [left, right]
+      application/json | {"dataframe_split": {"data": [[1, 2]]}} | dataframe_split.data[0]: found a list, expected an object with [left, right]
+      application/json | {"left": 1, "right": 2.5}              | body.right: found 2.5, expected a whole number that is int64
+      application/json | {"left": 1, "right": 1e30}             | body.right: found 1.0E30, expected a whole number that is int64
+      application/json | {"inputs": {"left": [1], "right": [1, 2]}} | inputs: found [float32[1], int64[2]], expected as many rows
+      text/csv         | 1,2                                        | expected a type that names the model's inputs [left, right]
+      """)
     void whatIsWrongWithNamesIsNamed(String type, String body, String message) throws Exception {
         var response = twoInputs.invoke(body, "Content-Type", type);
         assertThat(response.statusCode()).as(response.body()).isIn(400, 415);
