@@ -112,8 +112,7 @@ class ArrowTableTest {
                     table,
                     false,
                     true,
-                    directory.resolve("lines"),
-                    directory.resolve("out"),
+                    directory,
                     "{\"count\":1,\"score\":1,\"isIt\":true,\"vector\":[1,2.5],\"label\":\"x\"}",
                     "{\"count\":2,\"score\":0.5,\"isIt\":null,\"vector\":[]}",
                     "{\"label\":{\"z\":null},\"vector\":[3]}");
@@ -135,15 +134,7 @@ class ArrowTableTest {
     void aJoinedTableHasTheColumnsOfTheInputAsTheyAre(Form form) throws IOException {
         try (var table = form.open();
                 var before = form.open()) {
-            var output = Tables.answer(
-                    table,
-                    true,
-                    false,
-                    directory.resolve("lines"),
-                    directory.resolve("out"),
-                    "{\"id\":\"x\"}",
-                    "7",
-                    "8");
+            var output = Tables.answer(table, true, false, directory, "{\"id\":\"x\"}", "7", "8");
             var tails = List.of(
                     ",\"SageMakerOutput_id\":\"x\",\"prediction\":null}",
                     ",\"SageMakerOutput_id\":null,\"prediction\":7}",
@@ -163,8 +154,7 @@ class ArrowTableTest {
     @MethodSource("forms")
     void answersThatAreNotOneForEachRowMakeNoTable(Form form) throws IOException {
         try (var table = form.open()) {
-            assertThatThrownBy(() -> Tables.answer(
-                            table, false, false, directory.resolve("lines"), directory.resolve("out"), "1", "2"))
+            assertThatThrownBy(() -> Tables.answer(table, false, false, directory, "1", "2"))
                     .isInstanceOf(IOException.class)
                     .hasMessage("found 2 answers, expected 3, one for each row");
         }
@@ -176,7 +166,7 @@ class ArrowTableTest {
         var name = form.file().replace("every-type", "empty");
         try (var table = form.format().open(Tables.resource(name))) {
             assertThat(table.next()).isEmpty();
-            var output = Tables.answer(table, true, false, directory.resolve("lines"), directory.resolve("out"));
+            var output = Tables.answer(table, true, false, directory);
             try (var written = form.format().open(output)) {
                 assertThat(written.next()).isEmpty();
             }

@@ -137,8 +137,7 @@ class ParquetTableTest {
                     table,
                     false,
                     false,
-                    directory.resolve("lines"),
-                    directory.resolve("out"),
+                    directory,
                     "{\"count\":1,\"score\":1,\"isIt\":true,\"vector\":[1,2.5],\"any\":1,\"label\":\"x\"}",
                     "{\"count\":2,\"score\":0.5,\"isIt\":null,\"vector\":[],\"any\":[\"y\"]}",
                     "{\"label\":{\"z\":null}}");
@@ -159,15 +158,7 @@ class ParquetTableTest {
     void aJoinedTableHasTheColumnsOfTheInputAsTheyAre() throws IOException {
         var input = Tables.resource("every-type.parquet");
         try (var table = open(input)) {
-            var output = Tables.answer(
-                    table,
-                    true,
-                    true,
-                    directory.resolve("lines"),
-                    directory.resolve("out"),
-                    "{\"id\":\"x\"}",
-                    "7",
-                    "8");
+            var output = Tables.answer(table, true, true, directory, "{\"id\":\"x\"}", "7", "8");
             var fields = schema(output).getFields();
             assertThat(fields.subList(0, 17)).isEqualTo(schema(input).getFields());
             assertThat(fields.subList(17, fields.size()))
@@ -194,16 +185,14 @@ class ParquetTableTest {
 
     @Test
     void answersThatAreNotOneForEachRowMakeNoTable() throws IOException {
-        var lines = directory.resolve("lines");
-        var out = directory.resolve("out");
         try (var table = open(Tables.texts(directory.resolve("in"), 2, List.of("a", "b")))) {
-            assertThatThrownBy(() -> Tables.answer(table, false, false, lines, out, "1"))
+            assertThatThrownBy(() -> Tables.answer(table, false, false, directory, "1"))
                     .isInstanceOf(IOException.class)
                     .hasMessage("found 1 answers, expected 2, one for each row");
-            assertThatThrownBy(() -> Tables.answer(table, false, false, lines, out, "1", "2", "3"))
+            assertThatThrownBy(() -> Tables.answer(table, false, false, directory, "1", "2", "3"))
                     .isInstanceOf(IOException.class)
                     .hasMessage("found 3 answers, expected 2, one for each row");
-            assertThatThrownBy(() -> Tables.answer(table, false, false, lines, out, "1", "Bob"))
+            assertThatThrownBy(() -> Tables.answer(table, false, false, directory, "1", "Bob"))
                     .isInstanceOf(IOException.class)
                     .hasMessageStartingWith("answer to row 2: found what is not JSON: ");
         }
@@ -215,8 +204,7 @@ class ParquetTableTest {
         try (var table = open(file)) {
             assertThat(table.next()).isEmpty();
             for (boolean areJoined : new boolean[] {false, true}) {
-                var output =
-                        Tables.answer(table, areJoined, false, directory.resolve("lines"), directory.resolve("out"));
+                var output = Tables.answer(table, areJoined, false, directory);
                 assertThat(schema(output).getFields())
                         .map(field -> field.getName())
                         .isEqualTo(areJoined ? List.of("id", "text", "prediction") : List.of("prediction"));

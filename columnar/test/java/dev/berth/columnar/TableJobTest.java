@@ -28,7 +28,7 @@ import java.util.stream.IntStream;
 import org.gaul.s3proxy.S3Proxy;
 import org.gaul.s3proxy.auth.AuthenticationType;
 import org.gaul.s3proxy.nio2blob.TransientNio2BlobStore;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,17 +57,13 @@ class TableJobTest {
     @TempDir
     private Path directory;
 
+    @AutoClose
     private EchoContainer container;
 
     @BeforeEach
     void start() throws IOException {
         container = new EchoContainer();
         Files.createDirectory(directory.resolve("in"));
-    }
-
-    @AfterEach
-    void stop() {
-        container.close();
     }
 
     private Path in(String name) {
@@ -78,26 +74,24 @@ class TableJobTest {
         return directory.resolve("out").resolve(name);
     }
 
-    private Map<JobOption, String> options(String type, Map<JobOption, String> more) {
-        var options = new EnumMap<>(Map.of(
-                JobOption.INPUT,
-                directory.resolve("in").toString(),
-                JobOption.OUTPUT,
-                directory.resolve("out").toString(),
-                JobOption.CONTENT_TYPE,
-                type));
-        options.putAll(more);
-        return options;
+    /// @param flags with their values, as users write them; the last of two counts
+    private TransformJob job(Storage storage, String flags) {
+        var all = "--input %s --output %s --content-type %s %s"
+                .formatted(directory.resolve("in"), directory.resolve("out"), PARQUET, flags);
+        var words = List.of(all.split(" "));
+        var options = new EnumMap<JobOption, String>(JobOption.class);
+        for (var option : JobOption.values()) {
+            int at = words.lastIndexOf(option.flag());
+            if (at >= 0) {
+                options.put(option, words.get(at + 1));
+            }
+        }
+        return TransformJob.read(storage, options, Map.of());
     }
 
-    private JobReport run(Map<JobOption, String> more) throws Exception {
-        return run(PARQUET, more);
-    }
-
-    private JobReport run(String type, Map<JobOption, String> more) throws Exception {
+    private JobReport run(String flags) throws Exception {
         try (var storage = new Storage()) {
-            return new JobRunner(TransformJob.read(storage, options(type, more), Map.of()), new Unwatched())
-                    .run(container.endpoint());
+            return new JobRunner(job(storage, flags), new Unwatched()).run(container.endpoint());
         }
     }
 
@@ -110,7 +104,7 @@ class TableJobTest {
     @Test
     void aRowGroupIsARequestOfLinesAndTheAnswersAreATable() throws Exception {
         Tables.texts(in("a"), 2, List.of("x", "xx", "xxx"));
-        var report = run(Map.of());
+        var report = run("");
         assertThat(report.problem()).isEmpty();
         assertThat(report.failures()).isEmpty();
         assertThat(report.tally().records()).isEqualTo(3);
@@ -119,14 +113,13 @@ class TableJobTest {
                         LINES + " {\"id\":0,\"text\":\"x\"}\n{\"id\":1,\"text\":\"xx\"}\n",
                         LINES + " {\"id\":2,\"text\":\"xxx\"}\n");
         assertThat(rows(out("a.out"))).containsExactly("{\"length\":1}", "{\"length\":2}", "{\"length\":3}");
-        assertThat(run(Map.of()).tally().skipped()).isEqualTo(1);
+        assertThat(run("").tally().skipped()).isEqualTo(1);
     }
 
     @Test
     void joinAddsColumnsAndTheInputFilterChoosesThoseThatAreSent() throws Exception {
         Tables.texts(in("a"), 2, List.of("x", "xx", "xxx"));
-        assertThat(run(Map.of(JobOption.JOIN_SOURCE, "Input", JobOption.INPUT_FILTER, "$['text','id']"))
-                        .failures())
+        assertThat(run("--join-source Input --input-filter $['text','id']").failures())
                 .isEmpty();
         assertThat(container.requests()).contains(LINES + " {\"text\":\"xxx\",\"id\":2}\n");
         assertThat(rows(out("a.out")))
@@ -139,9 +132,7 @@ class TableJobTest {
     @Test
     void answersCanBeLinesToo() throws Exception {
         Tables.texts(in("a"), 2, List.of("x", "xx"));
-        assertThat(run(Map.of(JobOption.ACCEPT, LINES, JobOption.JOIN_SOURCE, "Input"))
-                        .failures())
-                .isEmpty();
+        assertThat(run("--accept " + LINES + " --join-source Input").failures()).isEmpty();
         assertThat(out("a.out")).hasContent("""
         {"id":0,"text":"x","SageMakerOutput":{"length":1}}
         {"id":1,"text":"xx","SageMakerOutput":{"length":2}}
@@ -152,7 +143,7 @@ class TableJobTest {
     void aBadRowFailsItsObjectOrHasAnError() throws Exception {
         Tables.texts(in("a"), 3, List.of("x", "bad", "xxx"));
         Tables.texts(in("b"), 3, List.of("x"));
-        var report = run(Map.of());
+        var report = run("");
         assertThat(report.tally().succeeded()).isEqualTo(1);
         assertThat(report.failures())
                 .singleElement()
@@ -160,7 +151,7 @@ class TableJobTest {
                 .contains("a")
                 .contains("records 1 to 3: status 400: found bad");
         assertThat(out("a.out")).doesNotExist();
-        report = run(Map.of(JobOption.BAD_RECORDS, "keep", JobOption.JOIN_SOURCE, "Input"));
+        report = run("--bad-records keep --join-source Input");
         assertThat(report.failures()).isEmpty();
         assertThat(report.tally().errors()).isEqualTo(1);
         assertThat(rows(out("a.out")))
@@ -178,7 +169,7 @@ class TableJobTest {
         Files.writeString(in("text"), "{\"text\":\"x\"}\n");
         Tables.texts(in("wide"), 2, List.of("x".repeat(1 << 20)));
         Tables.texts(in("none"), 2, List.of());
-        var report = run(Map.of(JobOption.MAX_PAYLOAD_IN_MB, "1"));
+        var report = run("--max-payload-in-mb 1");
         assertThat(report.tally().succeeded()).isEqualTo(2);
         assertThat(report.failures())
                 .map(ObjectOutcome::toString)
@@ -198,10 +189,10 @@ class TableJobTest {
     @Test
     void aTableGoesOnWhereItFailed() throws Exception {
         Tables.texts(in("a"), 1, List.of("x", "lost"));
-        assertThat(run(Map.of()).failures()).hasSize(1);
+        assertThat(run("").failures()).hasSize(1);
         container.requests().clear();
         container.remember();
-        assertThat(run(Map.of()).failures()).isEmpty();
+        assertThat(run("").failures()).isEmpty();
         assertThat(container.requests()).containsExactly(LINES + " {\"id\":1,\"text\":\"lost\"}\n");
         assertThat(rows(out("a.out"))).containsExactly("{\"length\":1}", "{\"length\":4}");
     }
@@ -211,15 +202,8 @@ class TableJobTest {
         for (var format : List.of(new ArrowFileFormat(), new ArrowStreamFormat())) {
             var name = format instanceof ArrowFileFormat ? "every-type.arrow" : "every-type.arrows";
             Files.copy(Tables.resource(name), in(name));
-            assertThat(run(
-                                    format.type(),
-                                    Map.of(
-                                            JobOption.INPUT,
-                                            in(name).toString(),
-                                            JobOption.INPUT_FILTER,
-                                            "$['id','text']"))
-                            .failures())
-                    .isEmpty();
+            var flags = "--content-type %s --input %s --input-filter $['id','text']";
+            assertThat(run(flags.formatted(format.type(), in(name))).failures()).isEmpty();
             assertThat(container.requests()).contains(LINES + " {\"id\":3,\"text\":null}\n");
             try (var table = format.open(out(name + ".out"))) {
                 assertThat(Tables.rows(table)).containsExactly("{\"length\":9}", "{\"length\":3}", "{\"length\":4}");
@@ -250,16 +234,7 @@ class TableJobTest {
                 Files.copy(Tables.texts(in("a"), 2, List.of("x", "xx", "xxx")), object);
                 object.commit();
             }
-            var options = options(
-                    PARQUET,
-                    Map.of(
-                            JobOption.INPUT,
-                            "s3://bucket/in/",
-                            JobOption.OUTPUT,
-                            "s3://bucket/out",
-                            JobOption.JOIN_SOURCE,
-                            "Input"));
-            var job = TransformJob.read(storage, options, Map.of());
+            var job = job(storage, "--input s3://bucket/in/ --output s3://bucket/out --join-source Input");
             var report = new JobRunner(job, new Unwatched()).run(container.endpoint());
             assertThat(report.problem()).isEmpty();
             assertThat(report.failures()).isEmpty();
@@ -275,7 +250,7 @@ class TableJobTest {
     @Test
     void aTableCanBeSentWhole() throws Exception {
         Tables.texts(in("a"), 2, List.of("x"));
-        run(Map.of(JobOption.REQUEST_CONTENT_TYPE, PARQUET, JobOption.ACCEPT, LINES));
+        run("--request-content-type " + PARQUET + " --accept " + LINES);
         assertThat(container.requests()).singleElement().asString().startsWith(PARQUET + " PAR1");
     }
 
@@ -285,7 +260,7 @@ class TableJobTest {
                 in("a"),
                 100,
                 IntStream.range(0, 100).mapToObj(i -> "x".repeat(30_000)).toList());
-        var report = run(Map.of(JobOption.MAX_PAYLOAD_IN_MB, "1", JobOption.MAX_CONCURRENT_TRANSFORMS, "4"));
+        var report = run("--max-payload-in-mb 1 --max-concurrent-transforms 4");
         assertThat(report.failures()).isEmpty();
         assertThat(container.requests()).hasSize(3);
         assertThat(rows(out("a.out"))).hasSize(100).containsOnly("{\"length\":30000}");
@@ -299,7 +274,7 @@ class TableJobTest {
                 in("a"),
                 10_000,
                 IntStream.range(0, rows).mapToObj(i -> "x".repeat(i % 100)).toList());
-        var report = run(Map.of(JobOption.MAX_CONCURRENT_TRANSFORMS, "4", JobOption.JOIN_SOURCE, "Input"));
+        var report = run("--max-concurrent-transforms 4 --join-source Input");
         assertThat(report.failures()).isEmpty();
         assertThat(report.tally().records()).isEqualTo(rows);
         assertThat(rows(out("a.out")))
@@ -312,24 +287,8 @@ class TableJobTest {
     @Test
     void whatMeansNothingForTablesIsRefused() {
         var problems = problems(
-                PARQUET,
-                Map.of(
-                        JobOption.SPLIT_TYPE,
-                        "Line",
-                        JobOption.ASSEMBLE_WITH,
-                        "Line",
-                        JobOption.COMPRESSION_TYPE,
-                        "Gzip",
-                        JobOption.ACCEPT,
-                        "text/csv",
-                        JobOption.REQUEST_CONTENT_TYPE,
-                        "text/csv",
-                        JobOption.JOIN_SOURCE,
-                        "Input",
-                        JobOption.OUTPUT_FILTER,
-                        "$['length']",
-                        JobOption.SPLIT_OBJECTS,
-                        "true"));
+                "--split-type Line --assemble-with Line --compression-type Gzip --accept text/csv"
+                        + " --request-content-type text/csv --join-source Input --output-filter $['length'] --split-objects true");
         assertThat(problems)
                 .map(problem -> problem.substring(0, problem.indexOf(':')))
                 .map(name -> name.split(" ")[0])
@@ -345,16 +304,14 @@ class TableJobTest {
         assertThat(problems)
                 .anyMatch(problem -> problem.endsWith(
                         "found text/csv, expected " + PARQUET + " or " + LINES + " where the objects are tables"));
-        assertThat(problems("text/csv", Map.of(JobOption.REQUEST_CONTENT_TYPE, LINES)))
+        assertThat(problems("--content-type text/csv --request-content-type " + LINES))
                 .singleElement()
                 .asString()
                 .startsWith("--request-content-type: found application/jsonlines, expected it with one of " + PARQUET);
     }
 
-    private List<String> problems(String type, Map<JobOption, String> more) {
-        return catchThrowableOfType(
-                        ConfigurationException.class,
-                        () -> TransformJob.read(new Storage(), options(type, more), Map.of()))
+    private List<String> problems(String flags) {
+        return catchThrowableOfType(ConfigurationException.class, () -> job(new Storage(), flags))
                 .problems();
     }
 }

@@ -81,12 +81,11 @@ final class Tables {
         return groups;
     }
 
-    /// Writes a table with these answers.
-    ///
-    /// @param lines is overwritten
-    static Path answer(Table table, boolean areJoined, boolean haveErrors, Path lines, Path output, String... answers)
+    /// Writes a table with these answers, `out` in a directory.
+    static Path answer(Table table, boolean areJoined, boolean haveErrors, Path directory, String... answers)
             throws IOException {
-        Files.writeString(lines, String.join("\n", answers) + "\n");
+        var lines = Files.writeString(directory.resolve("lines"), String.join("\n", answers) + "\n");
+        var output = directory.resolve("out");
         try (var out = Files.newOutputStream(output)) {
             table.write(new TableAnswers(lines, areJoined, haveErrors), out);
         }
