@@ -169,16 +169,12 @@ class ParquetTableTest {
                             "optional binary error (STRING)");
             try (var before = open(input);
                     var written = open(output)) {
-                var tails = List.of(
-                        ",\"SageMakerOutput_id\":\"x\",\"prediction\":null,\"error\":null}",
-                        ",\"SageMakerOutput_id\":null,\"prediction\":7,\"error\":null}",
-                        ",\"SageMakerOutput_id\":null,\"prediction\":8,\"error\":null}");
-                var rows = Tables.rows(before);
                 assertThat(Tables.rows(written))
-                        .isEqualTo(IntStream.range(0, 3)
-                                .mapToObj(i ->
-                                        rows.get(i).substring(0, rows.get(i).length() - 1) + tails.get(i))
-                                .toList());
+                        .isEqualTo(Tables.joined(
+                                Tables.rows(before),
+                                "\"SageMakerOutput_id\":\"x\",\"prediction\":null,\"error\":null",
+                                "\"SageMakerOutput_id\":null,\"prediction\":7,\"error\":null",
+                                "\"SageMakerOutput_id\":null,\"prediction\":8,\"error\":null"));
             }
         }
     }

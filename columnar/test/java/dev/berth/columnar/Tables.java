@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
 import org.apache.parquet.conf.PlainParquetConfiguration;
 import org.apache.parquet.example.data.Group;
 import org.apache.parquet.example.data.simple.SimpleGroup;
@@ -79,6 +80,13 @@ final class Tables {
             }
         }
         return groups;
+    }
+
+    /// Rows with more members behind theirs.
+    static List<String> joined(List<String> rows, String... members) {
+        return IntStream.range(0, rows.size())
+                .mapToObj(i -> rows.get(i).replaceFirst("}$", "," + members[i] + "}"))
+                .toList();
     }
 
     /// Writes a table with these answers, `out` in a directory.
