@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 @Tag("slow")
 class ArchiveBombTest {
 
+    @AutoClose
     private ServeProcess server;
 
     private void start(String model) throws IOException {
@@ -33,11 +34,6 @@ class ArchiveBombTest {
         var environment = Map.of(
                 "BERTH_MODEL_DIR", model, "INSTANCE_TYPE", "cpu", "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "600");
         server = ServeProcess.start(environment, command).awaitReady();
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     @Test

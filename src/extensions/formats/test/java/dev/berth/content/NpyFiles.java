@@ -6,11 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /// Files that NumPy made; `make.py` beside them says how.
-final class NpyFiles {
+public final class NpyFiles {
 
     private NpyFiles() {}
 
-    static byte[] read(String name) {
+    public static byte[] read(String name) {
         try {
             return Files.readAllBytes(Path.of("src/test/resources/npy", name));
         } catch (IOException e) {

@@ -40,12 +40,6 @@ class NpzTest {
     }
 
     @Test
-    void noArraysAreReadAsNone() {
-        assertThat(Npz.read(NpyFiles.read("empty.npz"))).isEmpty();
-        assertThat(Npz.read(Npz.write(new LinkedHashMap<>()))).isEmpty();
-    }
-
-    @Test
     void whatIsWrittenComesBack() {
         assertThat(Npz.read(Npz.write(both())))
                 .containsExactly(Map.entry("second", SECOND), Map.entry("first/ä", FIRST));

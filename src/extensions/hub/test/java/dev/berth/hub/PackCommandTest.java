@@ -90,12 +90,8 @@ class PackCommandTest {
         Files.writeString(
                 source.resolve("1_Pooling/config.json"),
                 "{\"pooling_mode_cls_token\": true, \"pooling_mode_max_tokens\": true, \"pooling_mode_mean_tokens\": false}");
-        Files.write(
-                source.resolve("model.onnx_data"),
-                ByteBuffer.allocate(4)
-                        .order(ByteOrder.LITTLE_ENDIAN)
-                        .putFloat(2)
-                        .array());
+        // The float32 2, as ONNX has it.
+        Files.write(source.resolve("model.onnx_data"), new byte[] {0, 0, 0, 0x40});
         ids(new OnnxModel())
                 .weightsIn("model.onnx_data", "scale", 4, 1)
                 .initializer(OnnxModel.tensor("axes", OnnxModel.INT64, 1).bytes(9, new byte[] {2, 0, 0, 0, 0, 0, 0, 0}))
@@ -182,16 +178,7 @@ class PackCommandTest {
         Files.writeString(source.resolve("preprocessor_config.json"), """
         {"image_processor_type": "ConvNextImageProcessor", "crop_pct": 0.875, "resample": 3, "size": {"shortest_edge": 7},
          "do_rescale": true, "rescale_factor": 0.00392156862745098, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 1]}""");
-        new OnnxModel()
-                .input("pixel_values", OnnxModel.FLOAT, 2, 3, 7, 7)
-                .node(
-                        "ReduceMean",
-                        List.of("pixel_values"),
-                        List.of("logits"),
-                        OnnxModel.attribute("axes", List.of(2L, 3L)),
-                        OnnxModel.attribute("keepdims", 0))
-                .output("logits", OnnxModel.FLOAT, 2, 3)
-                .write(source.resolve("classifier.onnx"));
+        meanColours(2, 7).write(source.resolve("classifier.onnx"));
         pack();
         assertThat(said)
                 .contains(
@@ -256,16 +243,16 @@ class PackCommandTest {
         Files.writeString(
                 source.resolve("preprocessor_config.json"),
                 "{\"feature_extractor_type\": \"%s\", %s}".formatted(processor, more));
-        new OnnxModel()
-                .input("pixel_values", OnnxModel.FLOAT, "rows", 3, 8, 8)
-                .node(
-                        "ReduceMean",
-                        List.of("pixel_values"),
-                        List.of("logits"),
-                        OnnxModel.attribute("axes", List.of(2L, 3L)),
-                        OnnxModel.attribute("keepdims", 0))
-                .output("logits", OnnxModel.FLOAT, "rows", 3)
-                .write(source.resolve("model.onnx"));
+        meanColours("rows", 8).write(source.resolve("model.onnx"));
+    }
+
+    private static OnnxModel meanColours(Object rows, int side) {
+        var axes = OnnxModel.attribute("axes", List.of(2L, 3L));
+        var keepsNone = OnnxModel.attribute("keepdims", 0);
+        return new OnnxModel()
+                .input("pixel_values", OnnxModel.FLOAT, rows, 3, side, side)
+                .node("ReduceMean", List.of("pixel_values"), List.of("logits"), axes, keepsNone)
+                .output("logits", OnnxModel.FLOAT, rows, 3);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.berth.image;
 
+import static dev.berth.image.HostileImages.ascii;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -29,14 +30,10 @@ class DamagedImageTest {
         return Files.readAllBytes(Path.of("src/test/resources/images", name));
     }
 
-    private static void assertRefused(byte[] bytes, String message) {
+    static void assertRefused(byte[] bytes, String message) {
         assertThatThrownBy(() -> Image.read(bytes))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("image: " + message);
-    }
-
-    private static byte[] ascii(String text) {
-        return text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
     /// The bytes with others from an offset on.

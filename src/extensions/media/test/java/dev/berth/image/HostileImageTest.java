@@ -1,11 +1,11 @@
 package dev.berth.image;
 
+import static dev.berth.image.DamagedImageTest.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
@@ -36,12 +36,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HostileImageTest {
 
     private static final Path IMAGES = Path.of("src/test/resources/images");
-
-    private static void assertRefused(byte[] bytes, String message) {
-        assertThatThrownBy(() -> Image.read(bytes))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage("image: " + message);
-    }
 
     @Test
     void muchWorkForADecoderIsRefused() {

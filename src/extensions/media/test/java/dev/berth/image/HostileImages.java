@@ -111,7 +111,7 @@ final class HostileImages {
         file.writeBytes(ByteBuffer.allocate(4).putInt((int) checksum.getValue()).array());
     }
 
-    private static byte[] ascii(String text) {
+    static byte[] ascii(String text) {
         return text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
