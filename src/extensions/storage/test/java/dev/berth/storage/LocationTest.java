@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -12,12 +12,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class LocationTest {
 
+    @AutoClose
     private final Storage storage = new Storage();
-
-    @AfterEach
-    void close() {
-        storage.close();
-    }
 
     @ParameterizedTest
     @CsvSource({

@@ -1,5 +1,7 @@
 package dev.berth.storage;
 
+import static dev.berth.storage.s3.Impatient.bytes;
+import static dev.berth.storage.s3.Impatient.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -11,9 +13,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +23,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// What all stores do alike.
 class StoresTest {
 
+    @AutoClose
     private static S3Server server;
+
+    @AutoClose
     private static Storage storage;
 
     @TempDir
@@ -32,12 +36,6 @@ class StoresTest {
     static void start() throws Exception {
         server = S3Server.start().createBucket("bucket");
         storage = Impatient.storage(server.endpoint());
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        storage.close();
-        server.close();
     }
 
     @ParameterizedTest
@@ -207,18 +205,5 @@ class StoresTest {
             return storage.at(directory);
         }
         return storage.at("s3://bucket").resolve(directory.getFileName().toString());
-    }
-
-    private static void write(Location location, byte[] bytes) throws IOException {
-        try (var writer = location.create()) {
-            writer.write(bytes);
-            writer.commit();
-        }
-    }
-
-    private static byte[] bytes(int size) {
-        var bytes = new byte[size];
-        new Random(size).nextBytes(bytes);
-        return bytes;
     }
 }

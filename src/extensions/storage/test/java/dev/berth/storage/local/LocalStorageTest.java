@@ -16,7 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,15 +24,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class LocalStorageTest {
 
+    @AutoClose
     private final Storage storage = new Storage();
 
     @TempDir
     private Path directory;
-
-    @AfterEach
-    void close() {
-        storage.close();
-    }
 
     @Test
     void hiddenFilesAndThoseOfUnfinishedWritersAreNotListed() throws IOException {

@@ -1,12 +1,11 @@
 package dev.berth.storage.s3;
 
+import static dev.berth.storage.s3.Impatient.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.net.httpserver.HttpServer;
-import dev.berth.storage.Location;
-import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
@@ -23,7 +22,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,17 +43,13 @@ class S3ErrorsTest {
     private static final Map<String, String> NO_FILES =
             Map.of("aws.configFile", "/no/such/file", "aws.sharedCredentialsFile", "/no/such/file");
 
+    @AutoClose
     private static S3Server server;
 
     @BeforeAll
     static void start() throws Exception {
         server = S3Server.start().createBucket("bucket");
         server.put("bucket", "object", "text");
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @Test
@@ -172,16 +167,27 @@ class S3ErrorsTest {
         }
     }
 
-    /// By how many bytes an answer says that it has.
+    /// How many bytes an answer says that it has (0: does not say it). It has 4, and knows no ranges.
     @ParameterizedTest
     @CsvSource({
         "0, an answer without the object's size, a Content-Length",
         "10, an answer without a range, bytes 4-9/10"
     })
     void anAnswerThatDoesNotSayWhatItHasIsRefused(long declared, String found, String expected) throws IOException {
-        try (var odd = new OddServer(declared, 4)) {
-            assertPermanent(() -> odd.storage.at(OBJECT).open().readAllBytes())
+        var odd = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        odd.createContext("/", exchange -> {
+            exchange.sendResponseHeaders(200, declared);
+            exchange.getResponseBody().write(new byte[4]);
+            exchange.getResponseBody().flush();
+            exchange.close();
+        });
+        odd.start();
+        try (var storage = Impatient.storage(
+                URI.create("http://127.0.0.1:" + odd.getAddress().getPort()))) {
+            assertPermanent(() -> storage.at(OBJECT).open().readAllBytes())
                     .hasMessage("%s: found %s, expected %s", OBJECT, found, expected);
+        } finally {
+            odd.stop(0);
         }
     }
 
@@ -249,38 +255,5 @@ class S3ErrorsTest {
         return assertThatThrownBy(call)
                 .isInstanceOfSatisfying(
                         StorageException.class, e -> assertThat(e.isRetryable()).isEqualTo(isRetryable));
-    }
-
-    private static void write(Location location, byte[] bytes) throws IOException {
-        try (var writer = location.create()) {
-            writer.write(bytes);
-            writer.commit();
-        }
-    }
-
-    /// A server that says that an object has so many bytes (0: does not say it), sends fewer and
-    /// knows no ranges.
-    private static final class OddServer implements AutoCloseable {
-        private final HttpServer http =
-                HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        private final Storage storage;
-
-        private OddServer(long declared, int sent) throws IOException {
-            http.createContext("/", exchange -> {
-                exchange.sendResponseHeaders(200, declared);
-                exchange.getResponseBody().write(new byte[sent]);
-                exchange.getResponseBody().flush();
-                exchange.close();
-            });
-            http.start();
-            storage = Impatient.storage(
-                    URI.create("http://127.0.0.1:" + http.getAddress().getPort()));
-        }
-
-        @Override
-        public void close() {
-            storage.close();
-            http.stop(0);
-        }
     }
 }

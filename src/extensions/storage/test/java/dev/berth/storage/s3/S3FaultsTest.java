@@ -4,7 +4,6 @@ import static dev.berth.storage.s3.S3ErrorsTest.assertPermanent;
 import static dev.berth.storage.s3.S3ErrorsTest.assertRetryable;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
@@ -16,7 +15,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.Random;
 import java.util.function.Function;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,6 +28,7 @@ class S3FaultsTest {
     private static final String LARGE = "s3://faults/large";
     private static final byte[] BYTES = new byte[20 << 20];
 
+    @AutoClose
     private static S3Server server;
 
     @BeforeAll
@@ -36,11 +36,6 @@ class S3FaultsTest {
         new Random(1).nextBytes(BYTES);
         server = S3Server.start().createBucket(BUCKET);
         server.put(BUCKET, "large", BYTES);
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @Test
@@ -97,7 +92,7 @@ class S3FaultsTest {
                 var storage = storage(proxy)) {
             assertThat(storage.at("s3://faults/slow").open()).hasBinaryContent(Arrays.copyOf(BYTES, 10_000));
             assertThat(storage.at("s3://faults/slow").list()).hasSize(1);
-            write(storage.at(OBJECT), 9 << 20);
+            Impatient.write(storage.at(OBJECT), Arrays.copyOf(BYTES, 9 << 20));
         }
         assertThat(server.bytes(BUCKET, "object")).isEqualTo(Arrays.copyOf(BYTES, 9 << 20));
     }
@@ -108,12 +103,5 @@ class S3FaultsTest {
 
     private static Storage storage(FaultyProxy proxy) {
         return Impatient.storage(proxy.endpoint());
-    }
-
-    private static void write(Location location, int size) throws IOException {
-        try (var writer = location.create()) {
-            writer.write(BYTES, 0, size);
-            writer.commit();
-        }
     }
 }

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.Function;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,16 +34,12 @@ class S3WriterTest {
         new Random(1).nextBytes(MEBIBYTE);
     }
 
+    @AutoClose
     private S3Server server;
 
     @BeforeEach
     void start() throws Exception {
         server = S3Server.start().createBucket(BUCKET);
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        server.close();
     }
 
     @Test
