@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -31,6 +31,7 @@ class AnswerImagesTest {
     private static final Path DIGITS = Path.of("examples/mnist/digits");
     private static final Path STAR = Path.of("examples/image-classification/pictures/blue-star.jpg");
 
+    @AutoClose
     private static TestServer server;
 
     @TempDir
@@ -63,11 +64,6 @@ class AnswerImagesTest {
                     }
                 })
                 .start("SAGEMAKER_BATCH=true");
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     private static String base64(Path file) throws IOException {

@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /// the body itself, or with the text that is its `answer`.
 class EnvelopeTest {
 
+    @AutoClose
     private static TestServer server;
 
     @TempDir
@@ -56,11 +57,6 @@ class EnvelopeTest {
                     }
                 })
                 .start("SAGEMAKER_BATCH=true");
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @ParameterizedTest

@@ -27,7 +27,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -45,7 +45,10 @@ class JobLockTest {
     private static final JobLock.Owner ELSEWHERE = new JobLock.Owner(
             "process %d on worker-3".formatted(OWN.process()), "another machine", OWN.process(), OWN.started());
 
+    @AutoClose
     private static S3Server s3;
+
+    @AutoClose
     private static Storage storage;
 
     @TempDir
@@ -57,12 +60,6 @@ class JobLockTest {
     static void start() throws Exception {
         s3 = S3Server.start().createBucket("locks");
         storage = Impatient.storage(s3.endpoint());
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        storage.close();
-        s3.close();
     }
 
     @ParameterizedTest

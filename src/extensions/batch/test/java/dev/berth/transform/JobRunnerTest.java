@@ -9,10 +9,8 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -25,7 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.zip.GZIPOutputStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -72,6 +70,8 @@ class JobRunnerTest {
     }
 
     private static final Words WORDS = new Words();
+
+    @AutoClose
     private static TestServer server;
 
     @TempDir
@@ -82,11 +82,6 @@ class JobRunnerTest {
     @BeforeAll
     static void start() throws Exception {
         server = TestServer.with(WORDS).set("SAGEMAKER_BATCH", "true").start();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @BeforeEach
@@ -226,11 +221,9 @@ class JobRunnerTest {
     @Test
     @Tag("BAT-23")
     void gzipIsUnpacked() throws Exception {
-        var packed = new ByteArrayOutputStream();
-        try (var gzip = new GZIPOutputStream(packed)) {
-            gzip.write("one\ntwo\n".getBytes(StandardCharsets.UTF_8));
+        try (var gzip = new GZIPOutputStream(Files.newOutputStream(directory.resolve("in/a.gz")))) {
+            gzip.write("one\ntwo\n".getBytes(UTF_8));
         }
-        Files.write(directory.resolve("in/a.gz"), packed.toByteArray());
         job.write("plain.txt", "one\n");
         job.set("--compression-type Gzip");
         var report = run();
@@ -253,16 +246,15 @@ class JobRunnerTest {
     @Tag("BAT-13")
     @Tag("BAT-14")
     void binaryRecordsLoseTheirFramesWhenEachIsARequest() throws Exception {
-        var records = List.of("one".getBytes(StandardCharsets.UTF_8), "two".getBytes(StandardCharsets.UTF_8));
+        var records = List.of("one".getBytes(UTF_8), "two".getBytes(UTF_8));
         job.set("--batch-strategy SingleRecord");
-        Files.write(directory.resolve("in/a"), RecordIo.write(records));
-        job.set("--split-type RecordIO");
-        assertThat(run().isComplete()).isTrue();
-        assertThat(job.output("a")).isEqualTo("ONE\nTWO\n");
-        Files.write(directory.resolve("in/a"), TfRecord.write(records));
-        job.set("--split-type TFRecord");
-        assertThat(run(JobOption.OVERWRITE).isComplete()).isTrue();
-        assertThat(job.output("a")).isEqualTo("ONE\nTWO\n");
+        for (var type : List.of("RecordIO", "TFRecord")) {
+            var framed = type.equals("RecordIO") ? RecordIo.write(records) : TfRecord.write(records);
+            Files.write(directory.resolve("in/a"), framed);
+            assertThat(job.set("--split-type %s", type).run(server.uri("/"), JobOption.OVERWRITE))
+                    .matches(JobReport::isComplete);
+            assertThat(job.output("a")).isEqualTo("ONE\nTWO\n");
+        }
     }
 
     @Test
@@ -315,13 +307,12 @@ class JobRunnerTest {
     }
 
     @Test
-    void anInputThatIsNotThereEndsTheJob() throws Exception {
-        job.set("--input %s", directory.resolve("none").toString());
-        assertThat(run())
-                .matches(report -> !report.isComplete())
-                .extracting(JobReport::problem)
-                .asString()
-                .contains("none");
+    void anInputThatIsEmptyOrNotThereEndsTheJob() throws Exception {
+        for (var input : List.of(directory.resolve("in"), directory.resolve("none"))) {
+            assertThat(job.set("--input %s", input).run(server.uri("/")))
+                    .extracting(JobReport::status, JobReport::problem)
+                    .containsExactly(JobStatus.FAILED, input + ": found no object, expected one at least");
+        }
     }
 
     private Map<String, String> outputs() throws IOException {

@@ -28,6 +28,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -64,7 +65,7 @@ class S3JobTest {
             var records = super.inputFn(request);
             asked.addAll(records);
             if (records.contains("slow")) {
-                pause();
+                LockSupport.parkNanos(10_000_000);
             }
             if (records.contains("poison")) {
                 throw new BadInputException("word: found poison, expected something else");
@@ -126,7 +127,10 @@ class S3JobTest {
         var report = run("plain", s3.endpoint());
         isAsExpected(report);
         assertThat(outputs("plain")).isEqualTo(named());
-        assertThat(s3.contentType(BUCKET, "plain/01.txt.out")).isEqualTo("text/plain");
+        for (int object : List.of(1, LARGE)) {
+            assertThat(s3.contentType(BUCKET, "plain/%02d.txt.out".formatted(object)))
+                    .isEqualTo("text/plain");
+        }
         assertThat(s3.unfinishedUploads(BUCKET)).isEmpty();
     }
 
@@ -389,14 +393,6 @@ class S3JobTest {
                 .filter(request ->
                         request.method().equals("GET") && request.target().contains(part))
                 .count();
-    }
-
-    private static void pause() {
-        try {
-            Thread.sleep(10);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     private void isUndisturbed(String output, Function<Request, Fault> schedule) throws Exception {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -51,9 +50,7 @@ class SharesTest {
         }
         job.set("--content-type text/plain --accept text/plain --split-type Line --assemble-with Line");
         Map<String, String> ofOne = Map.of();
-        try (var server = TestServer.with(new TextHandler())
-                .set("SAGEMAKER_BATCH", "true")
-                .start()) {
+        try (var server = TestServer.with(new TextHandler()).start("SAGEMAKER_BATCH=true")) {
             for (var by : List.of("size", "key")) {
                 job.set("--shard-by %s", by);
                 for (int instances : List.of(1, 2, 3, 7)) {
@@ -76,9 +73,7 @@ class SharesTest {
         for (int i = 0; i < 20; i++) {
             job.write("%02d".formatted(i), "x".repeat(100 + i));
         }
-        try (var server = TestServer.with(new TextHandler())
-                .set("SAGEMAKER_BATCH", "true")
-                .start()) {
+        try (var server = TestServer.with(new TextHandler()).start("SAGEMAKER_BATCH=true")) {
             assertThat(run(0, server)).matches(JobReport::isComplete);
             job.write("added", "x".repeat(2000));
             for (int i = 0; i < 2; i++) {
@@ -97,18 +92,6 @@ class SharesTest {
 
     private JobReport run(int index, TestServer server) {
         return TestJob.run(job(2, index), server.uri("/"));
-    }
-
-    @Test
-    void aPlanSaysWhatIsDoneAlready() throws Exception {
-        job.write("a", "one");
-        job.write("b", "two");
-        Files.writeString(Files.createDirectory(directory.resolve("out")).resolve("a.out"), "ONE");
-        assertThat(JobPlan.of(job(1, 0)))
-                .hasSize(2)
-                .last()
-                .asString()
-                .matches("0 +2 +0.0  this one; 1 have their output");
     }
 
     private List<Shares.Share> shares(int instances) {

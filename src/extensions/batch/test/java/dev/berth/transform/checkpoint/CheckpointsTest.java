@@ -14,7 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,12 +29,8 @@ class CheckpointsTest {
     @TempDir
     private Path directory;
 
+    @AutoClose
     private final Storage storage = new Storage();
-
-    @AfterEach
-    void close() {
-        storage.close();
-    }
 
     /// A part appears whole. Some file systems cut it off all the same, when their machine loses its power.
     @Test
