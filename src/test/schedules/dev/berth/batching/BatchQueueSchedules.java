@@ -1,12 +1,12 @@
 package dev.berth.batching;
 
 import static dev.berth.testing.Interleavings.explore;
+import static dev.berth.testing.Interleavings.orRefused;
 import static dev.berth.testing.Interleavings.together;
 import static dev.berth.testing.Interleavings.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.error.ErrorType;
-import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.Interleavings;
@@ -92,13 +92,7 @@ class BatchQueueSchedules {
 
     /// What may be refused or not be answered.
     private static Interleavings.Body inVain(Interleavings.Body asking) {
-        return () -> {
-            try {
-                asking.run();
-            } catch (ServingException e) {
-                assertThat(e.type()).isIn(ErrorType.NOT_READY, ErrorType.OVERLOADED, ErrorType.DEADLINE_EXCEEDED);
-            }
-        };
+        return orRefused(asking, ErrorType.NOT_READY, ErrorType.OVERLOADED, ErrorType.DEADLINE_EXCEEDED);
     }
 
     private static final class Model implements AutoCloseable {

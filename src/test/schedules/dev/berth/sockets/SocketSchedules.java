@@ -6,8 +6,6 @@ import static dev.berth.testing.Interleavings.until;
 
 import dev.berth.config.Configuration;
 import dev.berth.error.ErrorType;
-import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.MediaType;
 import dev.berth.http.Paths;
 import dev.berth.http.RequestLog;
 import dev.berth.http.ServerParts;
@@ -19,7 +17,6 @@ import dev.berth.memory.RequestMemory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.Exporter.Export;
 import dev.berth.testing.Interleavings;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
@@ -73,14 +70,12 @@ class SocketSchedules {
     }
 
     private static Socket socket(ProcessMemory memory, Scheduler timer) {
-        var handshake = new InvocationRequest(
-                new ByteArrayInputStream(new byte[0]), MediaType.TEXT, MediaType.TEXT, Optional.empty(), "id", false);
         var terms = new Socket.Terms(
                 () -> {
                     throw ErrorType.NOT_FOUND.because("there is no model");
                 },
                 () -> new RequestMemory(memory, Interleavings.now() + TimeUnit.MINUTES.toNanos(2), () -> {}),
-                handshake,
+                Interleavings.request(""),
                 Map.of(),
                 Optional.empty());
         return new Socket(PARTS, terms, Interleavings::now, timer, connection());

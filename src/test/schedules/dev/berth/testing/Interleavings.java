@@ -1,9 +1,16 @@
 package dev.berth.testing;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.MediaType;
+import java.io.ByteArrayInputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -85,6 +92,17 @@ public final class Interleavings {
         requireInTime(start);
     }
 
+    /// What may be refused for these reasons.
+    public static Body orRefused(Body request, ErrorType... reasons) {
+        return () -> {
+            try {
+                request.run();
+            } catch (ServingException e) {
+                assertThat(List.of(reasons)).as(e.getMessage()).contains(e.type());
+            }
+        };
+    }
+
     /// Waits until something holds.
     public static void until(BooleanSupplier condition) throws InterruptedException {
         long start = now();
@@ -92,6 +110,12 @@ public final class Interleavings {
             requireInTime(start);
             Thread.sleep(10);
         }
+    }
+
+    /// A request with a text.
+    public static InvocationRequest request(String text) {
+        var body = new ByteArrayInputStream(text.getBytes(UTF_8));
+        return new InvocationRequest(body, MediaType.TEXT, MediaType.TEXT, Optional.empty(), "id", false);
     }
 
     /// As [System#nanoTime()] counts.

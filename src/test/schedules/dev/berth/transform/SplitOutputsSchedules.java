@@ -16,6 +16,8 @@ import java.nio.file.FileSystem;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /// Two instances that end their parts of an object at the same time, on a disk in memory: each look
@@ -84,26 +86,12 @@ class SplitOutputsSchedules {
     }
 
     private static TransformJob job() {
-        return TransformJob.read(
-                new Storage(),
-                Map.of(
-                        JobOption.INPUT,
-                        "in",
-                        JobOption.OUTPUT,
-                        "out",
-                        JobOption.ACCEPT,
-                        "application/jsonlines",
-                        JobOption.SPLIT_TYPE,
-                        "Line",
-                        JobOption.ASSEMBLE_WITH,
-                        "Line",
-                        JobOption.INSTANCE_COUNT,
-                        "2",
-                        JobOption.INSTANCE_INDEX,
-                        "0",
-                        JobOption.SPLIT_OBJECTS,
-                        "true"),
-                Map.of());
+        var options = "INPUT=in OUTPUT=out ACCEPT=application/jsonlines SPLIT_TYPE=Line ASSEMBLE_WITH=Line"
+                + " INSTANCE_COUNT=2 INSTANCE_INDEX=0 SPLIT_OBJECTS=true";
+        var read = Stream.of(options.split(" "))
+                .map(option -> option.split("="))
+                .collect(Collectors.toMap(option -> JobOption.valueOf(option[0]), option -> option[1]));
+        return TransformJob.read(new Storage(), read, Map.of());
     }
 
     /// The job with another output, which options name on the default disk only.

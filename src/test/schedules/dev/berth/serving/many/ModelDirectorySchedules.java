@@ -10,11 +10,8 @@ import dev.berth.batching.Caller;
 import dev.berth.batching.ThreadPriority;
 import dev.berth.batching.WorkerPool;
 import dev.berth.error.ErrorType;
-import dev.berth.error.ServingException;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
-import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
 import dev.berth.memory.Footprint;
 import dev.berth.memory.RequestMemory;
@@ -32,9 +29,7 @@ import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.Interleavings;
 import dev.berth.testing.TextHandler;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -108,13 +103,7 @@ class ModelDirectorySchedules {
     }
 
     private static Interleavings.Body orRefused(Interleavings.Body request) {
-        return () -> {
-            try {
-                request.run();
-            } catch (ServingException e) {
-                assertThat(e.type()).as(e.getMessage()).isIn(ErrorType.NOT_FOUND, ErrorType.INSUFFICIENT_MEMORY);
-            }
-        };
+        return Interleavings.orRefused(request, ErrorType.NOT_FOUND, ErrorType.INSUFFICIENT_MEMORY);
     }
 
     private static final class Models implements AutoCloseable {
@@ -185,18 +174,11 @@ class ModelDirectorySchedules {
 
         void ask(String name) throws Exception {
             var deadline = Deadline.in(LONG, Interleavings::now);
-            var request = new InvocationRequest(
-                    new ByteArrayInputStream("a".getBytes(StandardCharsets.UTF_8)),
-                    MediaType.TEXT,
-                    MediaType.TEXT,
-                    Optional.empty(),
-                    "id",
-                    false);
             try (var visit = served.enter(name, deadline);
                     var memory = new RequestMemory(ProcessMemory.ofThisProcess(), deadline.nanos(), () -> {})) {
                 var caller = new Caller(() -> false, Map.of(), RequestTrace.NONE);
                 var call = new Call(deadline, memory, caller, Optional.empty(), Dialect.NONE);
-                var answer = visit.invoke(request, call);
+                var answer = visit.invoke(Interleavings.request("a"), call);
                 assertThat(answer)
                         .isInstanceOfSatisfying(
                                 ServedAnswer.Whole.class,

@@ -6,9 +6,7 @@ import static dev.berth.testing.Interleavings.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.error.ErrorType;
-import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.MediaType;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.hooks.Deadline;
@@ -18,10 +16,8 @@ import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.LoadException;
 import dev.berth.testing.Interleavings;
 import dev.berth.testing.TextHandler;
-import java.io.ByteArrayInputStream;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -118,18 +114,12 @@ class SessionStoreSchedules {
     }
 
     private static Interleavings.Body orNoSession(Interleavings.Body request) {
-        return () -> {
-            try {
-                request.run();
-            } catch (ServingException e) {
-                assertThat(e.type())
-                        .isIn(
-                                ErrorType.BAD_INPUT,
-                                ErrorType.NOT_READY,
-                                ErrorType.TOO_MANY_SESSIONS,
-                                ErrorType.DEADLINE_EXCEEDED);
-            }
-        };
+        return Interleavings.orRefused(
+                request,
+                ErrorType.BAD_INPUT,
+                ErrorType.NOT_READY,
+                ErrorType.TOO_MANY_SESSIONS,
+                ErrorType.DEADLINE_EXCEEDED);
     }
 
     private static final class Sessions implements AutoCloseable {
@@ -164,14 +154,7 @@ class SessionStoreSchedules {
         }
 
         private SessionStore.Turn openTurn() {
-            var request = new InvocationRequest(
-                    new ByteArrayInputStream(new byte[0]),
-                    MediaType.TEXT,
-                    MediaType.TEXT,
-                    Optional.empty(),
-                    "id",
-                    false);
-            return store.open(request, true, in(LONG), Map.of());
+            return store.open(Interleavings.request(""), true, in(LONG), Map.of());
         }
 
         void use(String id, Duration time) {
