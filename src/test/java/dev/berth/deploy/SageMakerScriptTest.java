@@ -10,9 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,7 +27,8 @@ class SageMakerScriptTest {
     @TempDir
     private Path directory;
 
-    private FakeSageMaker sagemaker;
+    @AutoClose
+    private final FakeSageMaker sagemaker = new FakeSageMaker();
 
     private record Run(int code, String out, String err) {}
 
@@ -36,16 +36,6 @@ class SageMakerScriptTest {
     static void buildTheImage() throws Exception {
         BerthImage.needsDocker();
         DeployTools.build();
-    }
-
-    @BeforeEach
-    void start() {
-        sagemaker = new FakeSageMaker();
-    }
-
-    @AfterEach
-    void stop() {
-        sagemaker.close();
     }
 
     @Test

@@ -15,7 +15,7 @@ import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,18 +26,15 @@ class EmbeddingsTest {
     private static final Path EXAMPLE = Path.of("examples/embeddings");
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    @AutoClose
     private static TestServer server;
+
     private static JsonNode expected;
 
     @BeforeAll
     static void start() throws Exception {
         expected = JSON.readTree(EXAMPLE.resolve("expected.json").toFile());
         server = TestServer.artifact(EXAMPLE).start();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @Test

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,7 +25,9 @@ class ImageClassificationTest {
     private static final Path EXAMPLE = Path.of("examples/image-classification");
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    @AutoClose
     private static TestServer server;
+
     private static List<Path> pictures;
 
     @BeforeAll
@@ -34,11 +36,6 @@ class ImageClassificationTest {
         try (var files = Files.list(EXAMPLE.resolve("pictures"))) {
             pictures = files.sorted().toList();
         }
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @Test

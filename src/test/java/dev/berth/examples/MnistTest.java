@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,7 +23,9 @@ class MnistTest {
 
     private static final Path EXAMPLE = Path.of("examples/mnist");
 
+    @AutoClose
     private static TestServer server;
+
     private static List<Path> digits;
 
     @BeforeAll
@@ -32,11 +34,6 @@ class MnistTest {
         try (var files = Files.list(EXAMPLE.resolve("digits"))) {
             digits = files.sorted().toList();
         }
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @Test

@@ -17,7 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,16 +31,12 @@ class RecommenderTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String LINES = "application/jsonlines";
 
+    @AutoClose
     private static TestServer server;
 
     @BeforeAll
     static void start() throws Exception {
         server = TestServer.artifact(EXAMPLE).start();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @Test

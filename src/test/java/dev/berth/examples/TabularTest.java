@@ -22,7 +22,7 @@ import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.memory.unsafe.UnsafeAllocationManager;
 import org.apache.arrow.vector.ipc.ArrowStreamReader;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -41,6 +41,7 @@ class TabularTest {
     @TempDir
     private static Path artifact;
 
+    @AutoClose
     private static TestServer server;
 
     @BeforeAll
@@ -69,11 +70,6 @@ class TabularTest {
 
     private static void copy(Path from, String name) throws IOException {
         Files.copy(from.resolve(name), artifact.resolve(name));
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @ParameterizedTest

@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -35,7 +35,9 @@ class TextGenerationTest {
     private static final Path EXAMPLE = Path.of("examples/text-generation");
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    @AutoClose
     private static TestServer server;
+
     private static List<JsonNode> references;
 
     @BeforeAll
@@ -43,11 +45,6 @@ class TextGenerationTest {
         var expected = JSON.readTree(EXAMPLE.resolve("expected.json").toFile());
         references = StreamSupport.stream(expected.spliterator(), false).toList();
         server = TestServer.artifact(EXAMPLE).start();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @Test

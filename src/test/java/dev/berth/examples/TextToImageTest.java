@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.zip.ZipInputStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,16 +31,12 @@ class TextToImageTest {
     private static final String PROMPT =
             "{\"prompt\": \"a big red circle on a white background\", \"seed\": %d, \"steps\": 4}";
 
+    @AutoClose
     private static TestServer server;
 
     @BeforeAll
     static void start() throws Exception {
         server = TestServer.artifact(EXAMPLE).start("SAGEMAKER_MODEL_SERVER_WORKERS=2");
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @Test

@@ -20,7 +20,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -60,6 +60,8 @@ class KilledJobTest {
     private final Random random = new Random(seed);
     private final AtomicInteger asked = new AtomicInteger();
     private final Map<String, String> expected = new TreeMap<>();
+
+    @AutoClose
     private TestServer container;
 
     @BeforeEach
@@ -81,11 +83,6 @@ class KilledJobTest {
                             .mapToObj(record -> "WORD %d OF %d\n".formatted(record, object))
                             .collect(Collectors.joining()));
         }
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        container.close();
     }
 
     @Test

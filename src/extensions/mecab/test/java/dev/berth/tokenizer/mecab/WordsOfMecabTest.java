@@ -16,7 +16,7 @@ import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -35,17 +35,14 @@ class WordsOfMecabTest {
     private Path directory;
 
     private Path file;
+
+    @AutoClose
     private Tokenizer tokenizer;
 
     @BeforeEach
     void load() throws IOException {
         file = JapaneseArtifact.write(directory).resolve("tokenizer.json");
         tokenizer = Tokenizer.load(file);
-    }
-
-    @AfterEach
-    void close() {
-        tokenizer.close();
     }
 
     /// Those of `trace/japanese_words.py`, whose ids are those of transformers.
