@@ -39,17 +39,6 @@ final class CloudFormation {
     private static final Path SCHEMAS = Path.of("src/test/resources/cloudformation/resource-schemas.json");
     private static final Pattern VARIABLE = Pattern.compile("\\$\\{([^}]+)}");
     private static final Object NO_VALUE = new Object();
-    private static final Map<String, String> PSEUDO = Map.of(
-            "AWS::AccountId",
-            "123456789012",
-            "AWS::Partition",
-            "aws",
-            "AWS::Region",
-            "eu-west-1",
-            "AWS::StackName",
-            "berth-qa",
-            "AWS::URLSuffix",
-            "amazonaws.com");
 
     private final Map<String, Object> template;
     private final Map<String, Object> parameters = new TreeMap<>();
@@ -60,8 +49,8 @@ final class CloudFormation {
         this.schemas = JSON.readTree(SCHEMAS.toFile()).path("resources");
         section("Parameters").forEach((name, value) -> {
             var parameter = map(value);
-            var text = String.valueOf(
-                    Objects.requireNonNull(given.getOrDefault(name, text(parameter.get("Default"))), name));
+            var byDefault = Objects.toString(parameter.get("Default"), null);
+            var text = Objects.requireNonNull(given.getOrDefault(name, byDefault), name);
             parameters.put(
                     name,
                     switch (parameter.get("Type").toString()) {
@@ -203,13 +192,15 @@ final class CloudFormation {
     }
 
     private Object reference(String name) {
-        if (name.equals("AWS::NoValue")) {
-            return NO_VALUE;
-        }
-        if (PSEUDO.containsKey(name)) {
-            return PSEUDO.get(name);
-        }
-        return parameters.containsKey(name) ? parameters.get(name) : resource(name);
+        return switch (name) {
+            case "AWS::NoValue" -> NO_VALUE;
+            case "AWS::AccountId" -> "123456789012";
+            case "AWS::Partition" -> "aws";
+            case "AWS::Region" -> "eu-west-1";
+            case "AWS::StackName" -> "berth-qa";
+            case "AWS::URLSuffix" -> "amazonaws.com";
+            default -> parameters.containsKey(name) ? parameters.get(name) : resource(name);
+        };
     }
 
     private String resource(String id) {
@@ -227,15 +218,9 @@ final class CloudFormation {
     }
 
     private String substitute(Object argument) {
-        if (argument instanceof List<?> list) {
-            var variables = map(list.get(1));
-            return substitute(list.get(0).toString(), variables);
-        }
-        return substitute(argument.toString(), Map.of());
-    }
-
-    private String substitute(String text, Map<String, Object> variables) {
-        return VARIABLE.matcher(text).replaceAll(match -> Matcher.quoteReplacement(variable(match, variables)));
+        var parts = argument instanceof List<?> list ? list : List.of(argument, Map.of());
+        return VARIABLE.matcher(parts.get(0).toString())
+                .replaceAll(match -> Matcher.quoteReplacement(variable(match, map(parts.get(1)))));
     }
 
     private String variable(MatchResult match, Map<String, Object> variables) {
@@ -256,10 +241,6 @@ final class CloudFormation {
 
     private Map<String, Object> section(String name) {
         return map(template.getOrDefault(name, Map.of()));
-    }
-
-    private static String text(Object value) {
-        return value == null ? null : value.toString();
     }
 
     private static void known(boolean known, String what, String name) {
