@@ -36,15 +36,6 @@ class DamagedImageTest {
                 .hasMessage("image: " + message);
     }
 
-    /// The bytes with others from an offset on.
-    private static byte[] patched(byte[] bytes, int at, int... values) {
-        var patched = bytes.clone();
-        for (int i = 0; i < values.length; i++) {
-            patched[at + i] = (byte) values[i];
-        }
-        return patched;
-    }
-
     private static int indexOf(byte[] bytes, String text) {
         return new String(bytes, StandardCharsets.ISO_8859_1).indexOf(text);
     }
@@ -52,25 +43,23 @@ class DamagedImageTest {
     /// @param text where to count from; nothing: the beginning
     /// @param values other bytes for those from there on
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "baseline.jpg  | ÿÀ   | 5  | 0000     | found 13 x 0 pixels, expected at least one",
-                "baseline.jpg  | ÿÀ   | 1  | c9       | offset 160: found lossless or arithmetic JPEG (0xc9), expected baseline or progressive",
-                "baseline.jpg  | ÿÀ   | 4  | 0c       | found a JPEG of 12 bits, expected 8",
-                "baseline.jpg  | ÿÀ   | 9  | 02       | found a JPEG of 2 components, expected 1, 3 or 4",
-                "baseline.jpg  | ÿÀ   | 1  | fe       | found a JPEG without a picture",
-                "rgb.bmp       |      | 18 | 00000000 | found 0 x 11 pixels, expected at least one",
-                "rgb.bmp       |      | 22 | 00000080 | found 13 x -2147483648 pixels, expected at least one",
-                // The JDK would hand a picture within a bitmap to whatever decoder it finds.
-                "rgb.bmp       |      | 30 | 04       | BMP header: found the compression 4, expected 0 to 3",
-                // The division by a red mask of no bits, which the fuzzer found: its name is not handed on.
-                "16-bits.bmp   |      | 54 | 0000000000f80000e0070000 | found damaged bytes, expected a whole picture",
-                "rgb.png       | IDAT | 10 | 000102   | PNG chunk at offset 83: found bytes that do not match their checksum",
-                "lossless.webp | VP8L | 8  | 00       | found damaged bytes, expected a whole picture",
-                "animated.webp | VP8L | 0  | 58       | found a WebP without a picture",
-                "animated.webp | ANMF | 8  | c8       | found a WebP frame that leaves its canvas of 20 x 15",
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        baseline.jpg  | ÿÀ   | 5  | 0000     | found 13 x 0 pixels, expected at least one
+        baseline.jpg  | ÿÀ   | 1  | c9       | offset 160: found lossless or arithmetic JPEG (0xc9), expected baseline or progressive
+        baseline.jpg  | ÿÀ   | 4  | 0c       | found a JPEG of 12 bits, expected 8
+        baseline.jpg  | ÿÀ   | 9  | 02       | found a JPEG of 2 components, expected 1, 3 or 4
+        baseline.jpg  | ÿÀ   | 1  | fe       | found a JPEG without a picture
+        rgb.bmp       |      | 18 | 00000000 | found 0 x 11 pixels, expected at least one
+        rgb.bmp       |      | 22 | 00000080 | found 13 x -2147483648 pixels, expected at least one
+        # The JDK would hand a picture within a bitmap to whatever decoder it finds.
+        rgb.bmp       |      | 30 | 04       | BMP header: found the compression 4, expected 0 to 3
+        # The division by a red mask of no bits, which the fuzzer found: its name is not handed on.
+        16-bits.bmp   |      | 54 | 0000000000f80000e0070000 | found damaged bytes, expected a whole picture
+        rgb.png       | IDAT | 10 | 000102   | PNG chunk at offset 83: found bytes that do not match their checksum
+        lossless.webp | VP8L | 8  | 00       | found damaged bytes, expected a whole picture
+        animated.webp | VP8L | 0  | 58       | found a WebP without a picture
+        animated.webp | ANMF | 8  | c8       | found a WebP frame that leaves its canvas of 20 x 15
+        """)
     void whatCannotBeIsNamed(String name, String text, int at, String values, String message) throws Exception {
         var bytes = bytes(name);
         var others = HexFormat.of().parseHex(values);
@@ -128,13 +117,6 @@ class DamagedImageTest {
     }
 
     @Test
-    void whatADecoderSaysOfDamageIsHandedOn() throws Exception {
-        var png = bytes("rgb.png");
-        var damaged = withChecksums(patched(png, indexOf(png, "IDAT") + 4, 1, 2, 3));
-        assertRefused(damaged, "found damaged bytes, expected a whole picture");
-    }
-
-    @Test
     void aJpegHasOneFrameAndFewScans() throws Exception {
         var jpeg = bytes("baseline.jpg");
         int frame = indexOf(jpeg, "ÿÀ");
@@ -156,8 +138,10 @@ class DamagedImageTest {
         var random = new Random(1);
         for (int at = 0; at < bytes.length; at++) {
             try {
-                var damaged = withChecksums(patched(bytes, at, random.nextInt(256)));
-                assertThat(Image.read(damaged, FEW_PIXELS).width()).isPositive();
+                var damaged = bytes.clone();
+                damaged[at] = (byte) random.nextInt(256);
+                assertThat(Image.read(withChecksums(damaged), FEW_PIXELS).width())
+                        .isPositive();
             } catch (BadInputException e) {
                 assertThat(e.getMessage()).startsWith("image: ").hasSizeLessThan(160);
             }

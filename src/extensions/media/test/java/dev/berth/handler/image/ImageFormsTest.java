@@ -53,9 +53,7 @@ class ImageFormsTest {
     }
 
     private static JsonNode json(String body) throws Exception {
-        var response = server.invoke(body, "Content-Type", "application/json");
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return JSON.readTree(response.body());
+        return TestServer.json(server.invoke(body, "Content-Type", "application/json"), 200);
     }
 
     @ParameterizedTest
@@ -70,8 +68,7 @@ class ImageFormsTest {
     })
     void aPictureIsAnsweredAsInJson(String type, String name) throws Exception {
         var found = ask(type, "application/json", picture(name));
-        assertThat(found.statusCode()).as(found.body()).isEqualTo(200);
-        assertThat(JSON.readTree(found.body()))
+        assertThat(TestServer.json(found, 200))
                 .hasSize(5)
                 .isEqualTo(json("\"%s\"".formatted(base64(name))))
                 .isEqualTo(json("{\"inputs\": \"%s\"}".formatted(base64(name))))
@@ -125,25 +122,21 @@ class ImageFormsTest {
     /// @param body and message with single quotes in the place of double ones, and `%s` in that of a
     ///   picture
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '~',
-            value = {
-                "{'inputs': 7} | inputs: found 7, expected base64, as a text or as {'b64': '…'}",
-                "['%s', null] | [1]: found null, expected base64, as a text or as {'b64': '…'}",
-                "{'inputs': 'https://example.com/cat.png'} | inputs: found the address 'https://example.com/cat.png', expected the bytes themselves in base64: nothing is fetched",
-                "{'inputs': 'data:image/svg+xml,<svg/>'} | inputs: found 'data:image/svg+xml,<svg/>', expected a data URL with ;base64,",
-                "{'inputs': 'cat.png'} | inputs: not base64: Illegal base64 character 2e",
-                "{'inputs': ''} | inputs: image: found no bytes, expected JPEG, PNG, GIF, BMP or WebP",
-                "{'inputs': 'AAAA'} | inputs: image: found the first bytes 00 00 00, expected JPEG, PNG, GIF, BMP or WebP",
-                "{'inputs': '%s', 'parameters': {'top_k': 0}} | parameters.top_k: found 0, expected a whole number of at least 1",
-                "{'inputs': '%s', 'parameters': {'timeout': 1}} | parameters: found the unknown parameter 'timeout', expected one of top_k, function_to_apply"
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+        {'inputs': 7} | inputs: found 7, expected base64, as a text or as {'b64': '…'}
+        ['%s', null] | [1]: found null, expected base64, as a text or as {'b64': '…'}
+        {'inputs': 'https://example.com/cat.png'} | inputs: found the address 'https://example.com/cat.png', expected the bytes themselves in base64: nothing is fetched
+        {'inputs': 'data:image/svg+xml,<svg/>'} | inputs: found 'data:image/svg+xml,<svg/>', expected a data URL with ;base64,
+        {'inputs': 'cat.png'} | inputs: not base64: Illegal base64 character 2e
+        {'inputs': ''} | inputs: image: found no bytes, expected JPEG, PNG, GIF, BMP or WebP
+        {'inputs': 'AAAA'} | inputs: image: found the first bytes 00 00 00, expected JPEG, PNG, GIF, BMP or WebP
+        {'inputs': '%s', 'parameters': {'top_k': 0}} | parameters.top_k: found 0, expected a whole number of at least 1
+        {'inputs': '%s', 'parameters': {'timeout': 1}} | parameters: found the unknown parameter 'timeout', expected one of top_k, function_to_apply
+        """)
     void whatIsWrongIsNamed(String body, String message) throws Exception {
         var response = server.invoke(
                 body.replace('\'', '"').replace("%s", base64("rgb.png")), "Content-Type", "application/json");
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-        assertThat(JSON.readTree(response.body()).path("message").asText()).isEqualTo(message.replace('\'', '"'));
+        assertThat(TestServer.json(response, 400).path("message").asText()).isEqualTo(message.replace('\'', '"'));
     }
 
     @Test
@@ -194,28 +187,25 @@ class ImageFormsTest {
 
     /// @param field of `model.json`, or one of its `image`
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '~',
-            value = {
-                "labels |  | model.json: labels: found none, expected a name for each class of the model",
-                "labels | ['a cat'] | logits: found 6 of them, expected one for each of the 1 labels",
-                "outputs | ['scores'] | model.json: outputs: found [scores], expected [logits]",
-                "inputs | ['a', 'b'] | model.json: inputs: found [a, b], expected one",
-                "shapes | 'some' | model.json: shapes: found \"some\", expected one of dynamic, compiled",
-                "target | 'inf2' | model.json: shapes: found \"dynamic\", expected \"compiled\" for inf2",
-                "files | [{'path': 'model.pt'}, {'path': 'model.pt'}] | model.json: files: found 2, expected one that takes every shape",
-                "image |  | model.json: image: found nothing, expected an object; trace the model again",
-                "image.crop |  | found neither a crop nor a resize to a height and a width, expected pictures of one size",
-                "image.crop | {'height': 0, 'width': 8} | model.json: image.crop.height: found 0, expected a whole number",
-                "image.resize | {'shorterSide': 'a'} | model.json: image.resize.shorterSide: found \"a\", expected a whole",
-                "image.filter | 'linear' | model.json: image.filter: found \"linear\", expected one of nearest, box, bilinear",
-                "image.scale | 'a' | model.json: image.scale: found \"a\", expected a number",
-                "image.mean | [1, 2] | model.json: image.mean: found a list, expected a list of 3 numbers",
-                "image.deviation | [1, 0, 1] | model.json: image.deviation: found [1.0, 0.0, 1.0], expected no 0",
-                "image.channels | 'hsv' | model.json: image.channels: found \"hsv\", expected one of rgb, bgr",
-                "parameters | {'top_k': 'a'} | model.json: parameters.top_k: found the text \"a\", expected a whole number"
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+        labels |  | model.json: labels: found none, expected a name for each class of the model
+        labels | ['a cat'] | logits: found 6 of them, expected one for each of the 1 labels
+        outputs | ['scores'] | model.json: outputs: found [scores], expected [logits]
+        inputs | ['a', 'b'] | model.json: inputs: found [a, b], expected one
+        shapes | 'some' | model.json: shapes: found "some", expected one of dynamic, compiled
+        target | 'inf2' | model.json: shapes: found "dynamic", expected "compiled" for inf2
+        files | [{'path': 'model.pt'}, {'path': 'model.pt'}] | model.json: files: found 2, expected one that takes every shape
+        image |  | model.json: image: found nothing, expected an object; trace the model again
+        image.crop |  | found neither a crop nor a resize to a height and a width, expected pictures of one size
+        image.crop | {'height': 0, 'width': 8} | model.json: image.crop.height: found 0, expected a whole number
+        image.resize | {'shorterSide': 'a'} | model.json: image.resize.shorterSide: found "a", expected a whole
+        image.filter | 'linear' | model.json: image.filter: found "linear", expected one of nearest, box, bilinear
+        image.scale | 'a' | model.json: image.scale: found "a", expected a number
+        image.mean | [1, 2] | model.json: image.mean: found a list, expected a list of 3 numbers
+        image.deviation | [1, 0, 1] | model.json: image.deviation: found [1.0, 0.0, 1.0], expected no 0
+        image.channels | 'hsv' | model.json: image.channels: found "hsv", expected one of rgb, bgr
+        parameters | {'top_k': 'a'} | model.json: parameters.top_k: found the text "a", expected a whole number
+        """)
     void aWrongArtifactIsRefusedAtStart(String field, String value, String message, @TempDir Path directory)
             throws Exception {
         var model = copied(ARTIFACT, directory);
