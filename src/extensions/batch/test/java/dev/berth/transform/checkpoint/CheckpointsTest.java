@@ -69,18 +69,7 @@ class CheckpointsTest {
         assertThat(directory).isEmptyDirectory();
     }
 
-    /// As a stopped job leaves its objects.
-    @Test
-    void theAnswersOfAnInterruptedObjectAreKept() {
-        var stopped = open();
-        stopped.keep(1, 1, bytes("one"));
-        Thread.currentThread().interrupt();
-        stopped.end(false);
-        assertThat(Thread.interrupted()).isTrue();
-        assertThat(open().answer(1, 1)).hasValue(bytes("one"));
-    }
-
-    /// What had arrived is taken after the interrupt.
+    /// As a stopped job leaves its objects. What had arrived is taken after the interrupt.
     @Test
     void anInterruptedObjectKeepsAllThatHadArrived() {
         var stopped = open();
