@@ -7,8 +7,6 @@ import dev.berth.artifact.Target;
 import dev.berth.testing.OnnxModel;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -192,19 +190,17 @@ class PackCommandTest {
     /// By transformers 5.18: BEiT's processor, which Data2Vec has too, takes a number for a square,
     /// and CLIP's takes it for the shorter side.
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "BeitFeatureExtractor|false|{\"height\":8,\"width\":8}",
-                "BeitImageProcessor|true|{\"height\":8,\"width\":8}",
-                "DeiTFeatureExtractor|true|{\"height\":8,\"width\":8}",
-                "EfficientNetImageProcessor|false|{\"height\":8,\"width\":8}",
-                "PvtImageProcessor|true|{\"height\":8,\"width\":8}",
-                "CLIPFeatureExtractor|true|{\"shorterSide\":8}",
-                "BitImageProcessor|true|{\"shorterSide\":8}",
-                "MobileNetV2FeatureExtractor|true|{\"shorterSide\":8}",
-                "LevitFeatureExtractor|true|{\"shorterSide\":9}"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        BeitFeatureExtractor|false|{"height":8,"width":8}
+        BeitImageProcessor|true|{"height":8,"width":8}
+        DeiTFeatureExtractor|true|{"height":8,"width":8}
+        EfficientNetImageProcessor|false|{"height":8,"width":8}
+        PvtImageProcessor|true|{"height":8,"width":8}
+        CLIPFeatureExtractor|true|{"shorterSide":8}
+        BitImageProcessor|true|{"shorterSide":8}
+        MobileNetV2FeatureExtractor|true|{"shorterSide":8}
+        LevitFeatureExtractor|true|{"shorterSide":9}
+        """)
     void aNumberIsASquareOrAShorterSideByTheProcessor(String type, boolean crops, String resize) throws Exception {
         classifierOfPictures(type, "\"size\": 8, \"crop_size\": 8, \"do_center_crop\": " + crops);
         pack();
@@ -260,7 +256,7 @@ class PackCommandTest {
         config("BertForMaskedLM", "\"vocab_size\": 32451");
         new OnnxModel()
                 .input("input_ids", OnnxModel.INT64, "rows", "tokens")
-                .initializer(number("depth", 32451))
+                .initializer(OnnxModel.tensor("depth", OnnxModel.INT64).number(7, 32451))
                 .weights("values", new float[] {0, 9}, 2)
                 .node("OneHot", List.of("input_ids", "depth", "values"), List.of("logits"))
                 .output("logits", OnnxModel.FLOAT, "rows", "tokens", 32451)
@@ -393,16 +389,6 @@ class PackCommandTest {
                 .node("ReduceMax", List.of("numbers"), List.of("most"), rows)
                 .node("Concat", List.of(first, second), List.of("logits"), OnnxModel.attribute("axis", 1))
                 .output("logits", OnnxModel.FLOAT, "rows", 2);
-    }
-
-    private static OnnxModel.Message number(String name, long value) {
-        return OnnxModel.tensor(name, OnnxModel.INT64)
-                .bytes(
-                        9,
-                        ByteBuffer.allocate(8)
-                                .order(ByteOrder.LITTLE_ENDIAN)
-                                .putLong(value)
-                                .array());
     }
 
     private static List<String> answers(Path directory, String... bodies) throws Exception {

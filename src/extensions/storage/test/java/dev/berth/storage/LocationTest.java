@@ -33,20 +33,18 @@ class LocationTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "gs://bucket/key | found the scheme gs,",
-                "https://example.com/a | found the scheme https,",
-                "S3://bucket/a | found the scheme S3,",
-                "s3:// | found no name of a bucket,",
-                "s3:///key | found no name of a bucket,",
-                "s3://a b/c | found no name of a bucket,",
-                "s3:/bucket/key | found no name of a bucket,",
-                "file:///a b | found no URI of a file (Illegal character in path",
-                "file://host/a | found no URI of a file",
-                "' ' | found nothing,"
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        gs://bucket/key | found the scheme gs,
+        https://example.com/a | found the scheme https,
+        S3://bucket/a | found the scheme S3,
+        s3:// | found no name of a bucket,
+        s3:///key | found no name of a bucket,
+        s3://a b/c | found no name of a bucket,
+        s3:/bucket/key | found no name of a bucket,
+        file:///a b | found no URI of a file (Illegal character in path
+        file://host/a | found no URI of a file
+        ' ' | found nothing,
+        """)
     void anythingElseIsAnErrorThatSaysWhatWasFoundAndWhatIsExpected(String text, String found) {
         assertThatThrownBy(() -> storage.at(text))
                 .isInstanceOf(StorageException.class)

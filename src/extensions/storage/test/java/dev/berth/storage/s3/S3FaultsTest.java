@@ -4,7 +4,6 @@ import static dev.berth.storage.s3.S3ErrorsTest.assertPermanent;
 import static dev.berth.storage.s3.S3ErrorsTest.assertRetryable;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.storage.Storage;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.FaultyProxy.Request;
@@ -41,7 +40,7 @@ class S3FaultsTest {
     @Test
     void anObjectWhoseConnectionIsLostAgainAndAgainIsReadToItsEnd() throws IOException {
         try (var proxy = proxy(_ -> new Fault.CutAnswer(700_000));
-                var storage = storage(proxy);
+                var storage = Impatient.storage(proxy.endpoint());
                 var in = storage.at(LARGE).open()) {
             assertThat(in.readAllBytes()).isEqualTo(BYTES);
             assertThat(proxy.requests()).hasSize(BYTES.length / 700_000 + 1);
@@ -52,7 +51,7 @@ class S3FaultsTest {
     @Tag("slow")
     void anObjectOfWhichHardlyAnythingComesIsGivenUp() throws IOException {
         try (var proxy = proxy(_ -> new Fault.CutAnswer(100));
-                var storage = storage(proxy);
+                var storage = Impatient.storage(proxy.endpoint());
                 var in = storage.at(LARGE).open()) {
             assertRetryable(in::readAllBytes)
                     .hasMessageStartingWith(
@@ -65,7 +64,7 @@ class S3FaultsTest {
     void anObjectThatIsReplacedWhileItIsReadIsAnErrorAndNoMixture() throws IOException {
         server.put(BUCKET, "replaced", new byte[200_000]);
         try (var proxy = proxy(_ -> new Fault.CutAnswer(100_000));
-                var storage = storage(proxy);
+                var storage = Impatient.storage(proxy.endpoint());
                 var in = storage.at("s3://faults/replaced").open()) {
             assertThat(in.readNBytes(100_000)).containsOnly(0);
             server.put(BUCKET, "replaced", BYTES);
@@ -89,7 +88,7 @@ class S3FaultsTest {
     void anAnswerMayComeByteByByte() throws IOException {
         server.put(BUCKET, "slow", Arrays.copyOf(BYTES, 10_000));
         try (var proxy = proxy(_ -> new Fault.Trickle());
-                var storage = storage(proxy)) {
+                var storage = Impatient.storage(proxy.endpoint())) {
             assertThat(storage.at("s3://faults/slow").open()).hasBinaryContent(Arrays.copyOf(BYTES, 10_000));
             assertThat(storage.at("s3://faults/slow").list()).hasSize(1);
             Impatient.write(storage.at(OBJECT), Arrays.copyOf(BYTES, 9 << 20));
@@ -99,9 +98,5 @@ class S3FaultsTest {
 
     private static FaultyProxy proxy(Function<Request, Fault> schedule) throws IOException {
         return new FaultyProxy(server.endpoint(), schedule);
-    }
-
-    private static Storage storage(FaultyProxy proxy) {
-        return Impatient.storage(proxy.endpoint());
     }
 }

@@ -45,7 +45,7 @@ class S3WriterTest {
     @Test
     void anObjectIsWrittenInOneRequestWhereItFitsAndElseInParts() throws IOException {
         try (var proxy = proxy(_ -> new Fault.Pass());
-                var storage = storage(proxy)) {
+                var storage = Impatient.storage(proxy.endpoint())) {
             write(storage, 8);
             assertThat(proxy.requests()).extracting(Request::method).containsExactly("PUT");
             write(storage, 17);
@@ -95,7 +95,7 @@ class S3WriterTest {
     void afterAPartThatCannotBeSentNothingIsLeft() throws IOException {
         try (var proxy = proxy(
                         request -> request.target().contains("partNumber=2") ? Fault.slowDown() : new Fault.Pass());
-                var storage = storage(proxy)) {
+                var storage = Impatient.storage(proxy.endpoint())) {
             try (var writer = storage.at(OBJECT).create()) {
                 assertRetryable(() -> writeTo(writer, 30))
                         .hasMessage("s3://bucket/out/object: S3 failed (503 SlowDown): as scheduled");
@@ -115,7 +115,7 @@ class S3WriterTest {
     @Test
     void anUploadWhoseEndIsNeverAnsweredIsAnErrorAndLeavesNothing() throws IOException {
         try (var proxy = proxy(request -> isPost(request, "uploadId") ? new Fault.LoseAnswer() : new Fault.Pass());
-                var storage = storage(proxy);
+                var storage = Impatient.storage(proxy.endpoint());
                 var writer = storage.at(OBJECT).create()) {
             assertRetryable(() -> {
                 writeTo(writer, 9);
@@ -130,7 +130,7 @@ class S3WriterTest {
         try (var proxy = proxy(request -> isPost(request, "uploadId") && request.attempt() == 1
                         ? new Fault.Answer(200, "InternalError")
                         : request.method().equals("GET") ? new Fault.Answer(403, "AccessDenied") : new Fault.Pass());
-                var storage = storage(proxy)) {
+                var storage = Impatient.storage(proxy.endpoint())) {
             write(storage, 9);
         }
         assertThat(server.bytes(BUCKET, "out/object")).hasSize(9 << 20);
@@ -155,7 +155,7 @@ class S3WriterTest {
     void partsThatCannotBeRemovedAreSaid() throws IOException {
         try (var proxy = proxy(request ->
                         request.method().equals("DELETE") ? new Fault.Answer(403, "AccessDenied") : new Fault.Pass());
-                var storage = storage(proxy)) {
+                var storage = Impatient.storage(proxy.endpoint())) {
             var writer = storage.at(OBJECT).create();
             writeTo(writer, 9);
             assertThatThrownBy(writer::close)
@@ -169,7 +169,7 @@ class S3WriterTest {
         var gate = new Gate(1);
         try (var proxy =
                         proxy(request -> request.target().contains("partNumber=1") ? silence(gate) : new Fault.Pass());
-                var storage = storage(proxy)) {
+                var storage = Impatient.storage(proxy.endpoint())) {
             var seen = new ArrayList<Throwable>();
             var thread = Thread.ofVirtual().start(() -> {
                 try (var writer = storage.at(OBJECT).create()) {
@@ -202,10 +202,6 @@ class S3WriterTest {
 
     private FaultyProxy proxy(Function<Request, Fault> schedule) throws IOException {
         return new FaultyProxy(server.endpoint(), schedule);
-    }
-
-    private Storage storage(FaultyProxy proxy) {
-        return Impatient.storage(proxy.endpoint());
     }
 
     private static void write(Storage storage, int mebibytes) throws IOException {
