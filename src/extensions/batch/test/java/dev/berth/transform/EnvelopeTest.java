@@ -2,13 +2,9 @@ package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.InvocationResponse;
-import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -32,30 +28,16 @@ class EnvelopeTest {
 
     @BeforeAll
     static void start() throws Exception {
-        server = TestServer.with(new TextHandler() {
-                    @Override
-                    public List<String> inputFn(InvocationRequest request) throws IOException {
-                        return List.of(new String(request.bytes(), StandardCharsets.UTF_8));
-                    }
-
-                    @Override
-                    public List<String> predictFn(List<String> records, Object model) {
-                        return records;
-                    }
-
-                    @Override
-                    public InvocationResponse outputFn(List<String> predictions, InvocationRequest request)
-                            throws IOException {
-                        var body = predictions.getFirst();
-                        var answer = JsonText.read(body.getBytes(StandardCharsets.UTF_8))
-                                .path("answer");
-                        return InvocationResponse.of(
-                                answer.isTextual()
-                                        ? answer.textValue()
-                                        : answer.isInt() ? "\"" + "x".repeat(answer.intValue()) + "\"" : body,
-                                MediaType.JSON);
-                    }
-                })
+        server = TestServer.with(TextHandler.answering(request -> {
+                    var body = request.bytes();
+                    var answer = JsonText.read(body).path("answer");
+                    return List.of(
+                            answer.isTextual()
+                                    ? answer.textValue()
+                                    : answer.isInt()
+                                            ? "\"" + "x".repeat(answer.intValue()) + "\""
+                                            : new String(body, StandardCharsets.UTF_8));
+                }))
                 .start("SAGEMAKER_BATCH=true");
     }
 
@@ -97,15 +79,12 @@ class EnvelopeTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "``                | the answer: found nothing, expected a JSON value",
-                "{\\\"a\\\": 1} {} | the answer: found a second JSON value at column 10, expected one",
-                "{\\\"a\\\": 1}},  | the answer: not JSON at column 9: found unexpected close marker '}'",
-                "NaN               | the answer: not JSON at column 4: found non-standard token 'NaN'",
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        ``                | the answer: found nothing, expected a JSON value
+        {\\"a\\": 1} {} | the answer: found a second JSON value at column 10, expected one
+        {\\"a\\": 1}},  | the answer: not JSON at column 9: found unexpected close marker '}'
+        NaN               | the answer: not JSON at column 4: found non-standard token 'NaN'
+        """)
     void anAnswerThatIsNotOneValueIsAnError(String answer, String message) throws Exception {
         var line = "{\"recordId\": \"A\", \"modelInput\": {\"answer\": \"%s\"}}".formatted(answer.strip());
         assertThat(run(Envelope.BEDROCK, line, "{\"modelInput\": {}}"))

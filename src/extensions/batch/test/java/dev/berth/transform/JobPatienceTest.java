@@ -275,11 +275,9 @@ class JobPatienceTest {
         job.set("--invocations-max-retries 0 --max-concurrent-transforms 4");
         job.write("day", bedrockLines(40));
         bedrock();
-        openForBadAnd(500);
+        open(forBadAnd(500));
         assertThat(run()).extracting("status", "tally.errors").containsExactly(JobStatus.COMPLETED, 11L);
-        container.stop(0);
-        bodies.clear();
-        openForBadAnd(200);
+        reopen(forBadAnd(200));
         assertThat(run())
                 .extracting("status", "tally.succeeded", "tally.errors")
                 .containsExactly(JobStatus.COMPLETED, 1L, 1L);
@@ -304,11 +302,9 @@ class JobPatienceTest {
         job.write("day", bedrockLines(40).replace("\"recordId\"", fill).replace("modelInput", "body"));
         bedrock();
         job.set("--format openai");
-        openForBadAnd(500);
+        open(forBadAnd(500));
         assertThat(errorsOfTwo()).isEqualTo(11);
-        container.stop(0);
-        bodies.clear();
-        openForBadAnd(200);
+        reopen(forBadAnd(200));
         assertThat(errorsOfTwo()).isEqualTo(1);
         assertThat(bodies).hasSize(10);
         assertThat(job.lines("day"))
@@ -329,11 +325,11 @@ class JobPatienceTest {
     }
 
     /// Record 7 is bad, the container fails with 10 to 19.
-    private void openForBadAnd(int status) throws IOException {
-        open((request, body) -> {
+    private static Answering forBadAnd(int status) {
+        return (request, body) -> {
             int number = Integer.parseInt(body.replaceAll("\\D", ""));
             answer(request, number == 7 ? 400 : number / 10 == 1 ? status : 200, body);
-        });
+        };
     }
 
     private static String bedrockLines(int count) {
@@ -347,10 +343,9 @@ class JobPatienceTest {
         job.set("--invocations-max-retries 0");
         job.write("day", bedrockLines(40));
         bedrock();
-        openForBadAnd(500);
+        open(forBadAnd(500));
         run();
-        container.stop(0);
-        openForBadAnd(200);
+        reopen(forBadAnd(200));
         job.write("day", bedrockLines(41));
         assertThat(Unwatched.failure(run()))
                 .endsWith("found other records than the object has now; --overwrite makes it anew");

@@ -21,113 +21,92 @@ class JsonPathFilterTest {
     private static final String LIST = "[0,1,2,3,4,5,6,7]";
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "$|" + OBJECT,
-                "$.id|7",
-                "$['id']|7",
-                "$.['id']|7",
-                "$.f.a|1.0",
-                "$['f']['a']|1.0",
-                "$.f.*|[1.0,[2,3]]",
-                "$.f[*]|[1.0,[2,3]]",
-                "$.f.['b','a']|{\"b\":[2,3],\"a\":1.0}",
-                "$.f['a']|1.0",
-                "$.f.['a', 'b']|{\"a\":1.0,\"b\":[2,3]}",
-                "$['id','SageMakerOutput']|{\"id\":7,\"SageMakerOutput\":{\"label\":1}}",
-                "$.f.b[1]|3",
-                "$.f.b[0:1]|[2]",
-                "$.list[*].x|[1,2]",
-                "$.list[0,1]['x']|[1,2]",
-                "$.list[-1].x|2",
-                "$.list.*|[{\"x\":1},{\"x\":2}]",
-                "$['f','SageMakerOutput'].*|[1.0,[2,3],1]",
-                "$['id','f'].*|found a number, expected an object or a list",
-                "$.nope|found an object, expected an object with the member \"nope\"",
-                "$['id','nope']|found an object, expected an object with the member \"nope\"",
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        OBJECT|$|OBJECT
+        OBJECT|$.id|7
+        OBJECT|$['id']|7
+        OBJECT|$.['id']|7
+        OBJECT|$.f.a|1.0
+        OBJECT|$['f']['a']|1.0
+        OBJECT|$.f.*|[1.0,[2,3]]
+        OBJECT|$.f[*]|[1.0,[2,3]]
+        OBJECT|$.f.['b','a']|{"b":[2,3],"a":1.0}
+        OBJECT|$.f['a']|1.0
+        OBJECT|$.f.['a', 'b']|{"a":1.0,"b":[2,3]}
+        OBJECT|$['id','SageMakerOutput']|{"id":7,"SageMakerOutput":{"label":1}}
+        OBJECT|$.f.b[1]|3
+        OBJECT|$.f.b[0:1]|[2]
+        OBJECT|$.list[*].x|[1,2]
+        OBJECT|$.list[0,1]['x']|[1,2]
+        OBJECT|$.list[-1].x|2
+        OBJECT|$.list.*|[{"x":1},{"x":2}]
+        OBJECT|$['f','SageMakerOutput'].*|[1.0,[2,3],1]
+        OBJECT|$['id','f'].*|found a number, expected an object or a list
+        OBJECT|$.nope|found an object, expected an object with the member "nope"
+        OBJECT|$['id','nope']|found an object, expected an object with the member "nope"
+        LIST|$|[0,1,2,3,4,5,6,7]
+        LIST|$[3]|3
+        LIST|$[-1]|7
+        LIST|$[-8]|0
+        LIST|$[1,3,5]|[1,3,5]
+        LIST|$[0,-1]|[0,7]
+        LIST|$[3,0,3]|[3,0,3]
+        LIST|$[:2]|[0,1]
+        LIST|$[6:]|[6,7]
+        LIST|$[-2:]|[6,7]
+        LIST|$[:-6]|[0,1]
+        LIST|$[-3:-1]|[5,6]
+        LIST|$[5:100]|[5,6,7]
+        LIST|$[-100:1]|[0]
+        LIST|$[7:8]|[7]
+        LIST|$[0:1]|[0]
+        LIST|$[:1,-1]|[0,7]
+        LIST|$[ 0 , 6: ]|[0,6,7]
+        LIST|$[0,5:]|[0,5,6,7]
+        LIST|$[*]|[0,1,2,3,4,5,6,7]
+        LIST|$[2147483647,0:]|found a list of 8, expected a list with the index 2147483647
+        LIST|$[8]|found a list of 8, expected a list with the index 8
+        LIST|$[-9]|found a list of 8, expected a list with the index -9
+        LIST|$[0,8]|found a list of 8, expected a list with the index 8
+        LIST|$[-999999999999999999]|found a list of 8, expected a list with the index -999999999999999999
+        LIST|$[8:]|found a list of 8, expected a list with elements in 8:
+        LIST|$[3:3]|found a list of 8, expected a list with elements in 3:3
+        LIST|$[:-8]|found a list of 8, expected a list with elements in :-8
+        LIST|$.a|found a list of 8, expected an object with the member "a"
+        LIST|$[0][0]|found a number, expected a list
+        LIST|$[0].*|found a number, expected an object or a list
+        []|$[*]|[]
+        {}|$.*|[]
+        []|$[0:]|found a list of 0, expected a list with elements in 0:
+        {"a":"text"}|$.a.b|found the text "text", expected an object with the member "b"
+        {"a-b_c%d":1}|$.a-b_c%d|1
+        {"c,d":2,"a b":1}|$['a b','c,d']|{"a b":1,"c,d":2}
+        """)
     @Tag("JOIN-05")
-    @Tag("JOIN-07")
-    void objectsAreFiltered(String path, String expected) {
-        assertFiltered(path, false, OBJECT, expected);
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "$|[0,1,2,3,4,5,6,7]",
-                "$[3]|3",
-                "$[-1]|7",
-                "$[-8]|0",
-                "$[1,3,5]|[1,3,5]",
-                "$[0,-1]|[0,7]",
-                "$[3,0,3]|[3,0,3]",
-                "$[:2]|[0,1]",
-                "$[6:]|[6,7]",
-                "$[-2:]|[6,7]",
-                "$[:-6]|[0,1]",
-                "$[-3:-1]|[5,6]",
-                "$[5:100]|[5,6,7]",
-                "$[-100:1]|[0]",
-                "$[7:8]|[7]",
-                "$[0:1]|[0]",
-                "$[:1,-1]|[0,7]",
-                "$[ 0 , 6: ]|[0,6,7]",
-                "$[0,5:]|[0,5,6,7]",
-                "$[*]|[0,1,2,3,4,5,6,7]",
-                "$[2147483647,0:]|found a list of 8, expected a list with the index 2147483647",
-                "$[8]|found a list of 8, expected a list with the index 8",
-                "$[-9]|found a list of 8, expected a list with the index -9",
-                "$[0,8]|found a list of 8, expected a list with the index 8",
-                "$[-999999999999999999]|found a list of 8, expected a list with the index -999999999999999999",
-                "$[8:]|found a list of 8, expected a list with elements in 8:",
-                "$[3:3]|found a list of 8, expected a list with elements in 3:3",
-                "$[:-8]|found a list of 8, expected a list with elements in :-8",
-                "$.a|found a list of 8, expected an object with the member \"a\"",
-                "$[0][0]|found a number, expected a list",
-                "$[0].*|found a number, expected an object or a list",
-            })
     @Tag("JOIN-06")
     @Tag("JOIN-07")
-    void listsAreFiltered(String path, String expected) {
-        assertFiltered(path, false, LIST, expected);
+    void whateverTheValueIsItIsFilteredOrRefused(String value, String path, String expected) {
+        assertFiltered(path, false, named(value), named(expected));
+    }
+
+    private static String named(String value) {
+        return value.equals("OBJECT") ? OBJECT : value.equals("LIST") ? LIST : value;
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "$[1:4]|[1,2,3]|[1,2,3,4]",
-                "$[:5]|[0,1,2,3,4]|[0,1,2,3,4,5]",
-                "$[2:]|[2,3,4,5]|[2,3,4,5]",
-                "$[0:-1]|[0,1,2,3,4]|[0,1,2,3,4,5]",
-                "$[0:5]|[0,1,2,3,4]|[0,1,2,3,4,5]",
-                "$[0:999999999999999999]|[0,1,2,3,4,5]|[0,1,2,3,4,5]",
-                "$[4:-6]|found a list of 6, expected a list with elements in 4:-6|found a list of 6, expected a list with elements in 4:-6",
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        $[1:4]|[1,2,3]|[1,2,3,4]
+        $[:5]|[0,1,2,3,4]|[0,1,2,3,4,5]
+        $[2:]|[2,3,4,5]|[2,3,4,5]
+        $[0:-1]|[0,1,2,3,4]|[0,1,2,3,4,5]
+        $[0:5]|[0,1,2,3,4]|[0,1,2,3,4,5]
+        $[0:999999999999999999]|[0,1,2,3,4,5]|[0,1,2,3,4,5]
+        $[4:-6]|found a list of 6, expected a list with elements in 4:-6|found a list of 6, expected a list with elements in 4:-6
+        """)
     @Tag("JOIN-10")
     void slicesEndBeforeOrBehindTheirLastNumber(String path, String exclusive, String inclusive) {
         assertFiltered(path, false, "[0,1,2,3,4,5]", exclusive);
         assertFiltered(path, true, "[0,1,2,3,4,5]", inclusive);
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "$[*]|[]|[]",
-                "$.*|{}|[]",
-                "$[0:]|[]|found a list of 0, expected a list with elements in 0:",
-                "$.a.b|{\"a\":\"text\"}|found the text \"text\", expected an object with the member \"b\"",
-                "$.a-b_c%d|{\"a-b_c%d\":1}|1",
-                "$['a b','c,d']|{\"c,d\":2,\"a b\":1}|{\"a b\":1,\"c,d\":2}",
-            })
-    void whateverTheValueIsItIsFilteredOrRefused(String path, String value, String expected) {
-        assertFiltered(path, false, value, expected);
     }
 
     /// @param expected what is left, or what is wrong

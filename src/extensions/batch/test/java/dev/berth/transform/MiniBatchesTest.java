@@ -35,31 +35,28 @@ class MiniBatchesTest {
     /// request. Lines keep their own newlines; blank ones at the end do not count; a newline in a quoted cell ends
     /// the record, as the platform's documents say.
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            nullValues = "none",
-            value = {
-                "a;bb;ccc;dd | LINE      | MULTI_RECORD  | 5   | a;bb; ccc; dd    | 1 3 4",
-                "a;bb;ccc;dd | LINE      | MULTI_RECORD  | 6   | a;bb; ccc;dd     | 1 3",
-                "a;bb;ccc;d  | LINE      | MULTI_RECORD  | 100 | a;bb;ccc;d       | 1",
-                "a;bb;ccc;d  | LINE      | SINGLE_RECORD | 100 | a; bb; ccc; d    | 1 2 3 4",
-                "a;b~;;c~d;é | LINE      | SINGLE_RECORD | 100 | a; b~; ; c~d; é  | 1 2 3 4 5",
-                "a;;b        | LINE      | MULTI_RECORD  | 3   | a; ;b            | 1 2",
-                ";;a; ~;;    | LINE      | SINGLE_RECORD | 100 | ; ; a;           | 1 2 3",
-                ";;a; ~;;    | LINE      | MULTI_RECORD  | 100 | ;;a;             | 1",
-                "1,\"a;b\";  | LINE      | SINGLE_RECORD | 100 | 1,\"a; b\";      | 1 2",
-                "a;bb;       | LINE      | SINGLE_RECORD | 0   | a; bb;           | 1 2",
-                "a;b;        | NONE      | MULTI_RECORD  | 6   | a;b;             | 1",
-                "a;b;        | NONE      | SINGLE_RECORD | 6   | a;b;             | 1",
-                "''          | NONE      | MULTI_RECORD  | 6   | ''               | 1",
-                "''          | NONE      | SINGLE_RECORD | 6   | ''               | 1",
-                ";;          | LINE      | MULTI_RECORD  | 6   | none             | none",
-                "''          | LINE      | MULTI_RECORD  | 6   | none             | none",
-                "''          | LINE      | MULTI_RECORD  | 0   | none             | none",
-                "''          | RECORD_IO | SINGLE_RECORD | 6   | none             | none",
-                "''          | RECORD_IO | MULTI_RECORD  | 0   | none             | none",
-                "''          | TF_RECORD | MULTI_RECORD  | 6   | none             | none",
-            })
+    @CsvSource(delimiter = '|', nullValues = "none", textBlock = """
+        a;bb;ccc;dd | LINE      | MULTI_RECORD  | 5   | a;bb; ccc; dd    | 1 3 4
+        a;bb;ccc;dd | LINE      | MULTI_RECORD  | 6   | a;bb; ccc;dd     | 1 3
+        a;bb;ccc;d  | LINE      | MULTI_RECORD  | 100 | a;bb;ccc;d       | 1
+        a;bb;ccc;d  | LINE      | SINGLE_RECORD | 100 | a; bb; ccc; d    | 1 2 3 4
+        a;b~;;c~d;é | LINE      | SINGLE_RECORD | 100 | a; b~; ; c~d; é  | 1 2 3 4 5
+        a;;b        | LINE      | MULTI_RECORD  | 3   | a; ;b            | 1 2
+        ;;a; ~;;    | LINE      | SINGLE_RECORD | 100 | ; ; a;           | 1 2 3
+        ;;a; ~;;    | LINE      | MULTI_RECORD  | 100 | ;;a;             | 1
+        1,"a;b";  | LINE      | SINGLE_RECORD | 100 | 1,"a; b";      | 1 2
+        a;bb;       | LINE      | SINGLE_RECORD | 0   | a; bb;           | 1 2
+        a;b;        | NONE      | MULTI_RECORD  | 6   | a;b;             | 1
+        a;b;        | NONE      | SINGLE_RECORD | 6   | a;b;             | 1
+        ''          | NONE      | MULTI_RECORD  | 6   | ''               | 1
+        ''          | NONE      | SINGLE_RECORD | 6   | ''               | 1
+        ;;          | LINE      | MULTI_RECORD  | 6   | none             | none
+        ''          | LINE      | MULTI_RECORD  | 6   | none             | none
+        ''          | LINE      | MULTI_RECORD  | 0   | none             | none
+        ''          | RECORD_IO | SINGLE_RECORD | 6   | none             | none
+        ''          | RECORD_IO | MULTI_RECORD  | 0   | none             | none
+        ''          | TF_RECORD | MULTI_RECORD  | 6   | none             | none
+        """)
     @Tag("BAT-07")
     void recordsFillPayloads(
             String object, SplitType type, BatchStrategy strategy, long most, String bodies, String firsts)
@@ -198,13 +195,11 @@ class MiniBatchesTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "abc,d;  | $[0,0] | record 1: found 8 bytes after InputFilter, expected at most 6 in one record",
-                "a,b;a;  | $[1]   | record 2, InputFilter $[1]: found a list of 1, expected a list with the index 1",
-                "a;bcdefgh | $    | record 2: found more than 6 bytes, expected at most 6 in one record",
-            })
+    @CsvSource(delimiter = '|', textBlock = """
+        abc,d;  | $[0,0] | record 1: found 8 bytes after InputFilter, expected at most 6 in one record
+        a,b;a;  | $[1]   | record 2, InputFilter $[1]: found a list of 1, expected a list with the index 1
+        a;bcdefgh | $    | record 2: found more than 6 bytes, expected at most 6 in one record
+        """)
     void whatCannotBeSentNamesItsRecord(String object, String filter, String message) {
         assertThatThrownBy(() -> miniBatches(
                         object.replace(";", "\n").getBytes(UTF_8), multi(SplitType.LINE, 6), processing(filter, false)))

@@ -30,16 +30,13 @@ class RecordFormatTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "{ \"a\" : [ 1 , 2 ] }|{\"a\":[1,2]}",
-                "\"\\u00e9 \\ud83d\\ude00 \\/\"|\"é 😀 /\"",
-                // Half a character can't be UTF-8.
-                "\"\\ud83d.\"|\"\\ud83d.\"",
-                "{\"a\":1,\"b\":2,\"a\":3}|{\"a\":3,\"b\":2}",
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        { "a" : [ 1 , 2 ] }|{"a":[1,2]}
+        "\\u00e9 \\ud83d\\ude00 \\/"|"é 😀 /"
+        # Half a character can't be UTF-8.
+        "\\ud83d."|"\\ud83d."
+        {"a":1,"b":2,"a":3}|{"a":3,"b":2}
+        """)
     void onlyBlanksAndNeedlessEscapesAreLost(String text, String written) {
         assertThat(JSON.write(JSON.read(text))).isEqualTo(written);
     }
@@ -76,23 +73,20 @@ class RecordFormatTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "application/json      | [1, [2, 3]]           | 2",
-                "application/json      | []                    | 0",
-                "application/json      | 1~2~3                 | 3",
-                "application/json      | [1, 2]~[3, 4]~[5, 6]  | 3",
-                "application/json      | {\"a\": [1, 2]}       |",
-                "application/json      | [1, 2                 |",
-                "application/jsonlines | 1~\"a\"~              | 2",
-                "application/jsonlines | 1~~                   | 2",
-                "text/csv              | 6\" pipe,3~7\" pipe,4 | 2",
-                "text/csv              | \"a~b\",1~c,2~        | 2",
-                "text/csv              | a~~                   | 2",
-                "text/plain            | a~b                   |"
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        application/json      | [1, [2, 3]]           | 2
+        application/json      | []                    | 0
+        application/json      | 1~2~3                 | 3
+        application/json      | [1, 2]~[3, 4]~[5, 6]  | 3
+        application/json      | {"a": [1, 2]}       |
+        application/json      | [1, 2                 |
+        application/jsonlines | 1~"a"~              | 2
+        application/jsonlines | 1~~                   | 2
+        text/csv              | 6" pipe,3~7" pipe,4 | 2
+        text/csv              | "a~b",1~c,2~        | 2
+        text/csv              | a~~                   | 2
+        text/plain            | a~b                   |
+        """)
     void recordsAreCountedWhereTheTypeTells(String type, String answer, Integer count) {
         assertThat(RecordFormat.count(answer.replace('~', '\n').getBytes(UTF_8), MediaType.parse(type)))
                 .isEqualTo(count == null ? OptionalInt.empty() : OptionalInt.of(count));

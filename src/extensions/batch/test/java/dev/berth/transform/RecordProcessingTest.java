@@ -21,38 +21,34 @@ class RecordProcessingTest {
     private static final String JSON_LINES = "application/jsonlines";
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            ignoreLeadingAndTrailingWhitespace = false,
-            value = {
-                // Objects get their answer as a member.
-                "application/jsonlines|LINE|{\"key\":1};|{\"label\":1};|{\"key\":1,\"SageMakerOutput\":{\"label\":1}}",
-                "application/json|NONE|{\"key\":1}|0.5|{\"key\":1,\"SageMakerOutput\":0.5}",
-                "application/json|NONE|{}|null|{\"SageMakerOutput\":null}",
-                "application/json|NONE|{\"SageMakerOutput\":0,\"key\":1}|2|{\"SageMakerOutput\":2,\"key\":1}",
-                // Another value becomes a member beside its answer.
-                "application/json|NONE|[1,2]|{\"label\":1}|{\"SageMakerInput\":[1,2],\"SageMakerOutput\":{\"label\":1}}",
-                "application/json|NONE|\"text\"|[0.5]|{\"SageMakerInput\":\"text\",\"SageMakerOutput\":[0.5]}",
-                "application/json|NONE|null|true|{\"SageMakerInput\":null,\"SageMakerOutput\":true}",
-                "application/json|NONE|1.0|1|{\"SageMakerInput\":1.0,\"SageMakerOutput\":1}",
-                // Rows are followed by the columns of their answer.
-                "text/csv|LINE|1,2,3~;|1~;|1,2,3,1",
-                "text/csv|LINE|1.0,1e5, x |0.10,b|1.0,1e5, x ,0.10,b",
-                "text/csv|LINE|\"a,b\",\"say \"\"hi\"\"\",\"\"|\"c,d\"|\"a,b\",\"say \"\"hi\"\"\",\"\",\"c,d\"",
-                "text/csv|LINE|,,|,|,,,,",
-                "text/csv|LINE|a\"b, \"c|é|a\"b, \"c,é",
-                // Each record has its own answer, whatever the newlines are.
-                "text/csv|LINE|1,2~;3,4~;5,6|a;b;c;|1,2,a;3,4,b;5,6,c",
-                "text/csv|LINE|1;2;|\"a;b\";c;|1,\"a;b\";2,c",
-                "application/json|LINE|{\"k\":1};{\"k\":2};|1;2|{\"k\":1,\"SageMakerOutput\":1};{\"k\":2,\"SageMakerOutput\":2}",
-                "application/jsonlines|NONE|{\"f\":1};{\"f\":2};|3;4;|{\"f\":1,\"SageMakerOutput\":3};{\"f\":2,\"SageMakerOutput\":4}",
-                // The answer to one record alone may have several lines.
-                "application/json|LINE|{\"k\":1};|{;  \"label\": 1.50;};|{\"k\":1,\"SageMakerOutput\":{\"label\":1.50}}",
-                "application/json|NONE|{;\"k\":1};|{;  \"label\": 1.50;};|{\"k\":1,\"SageMakerOutput\":{\"label\":1.50}}",
-                // A byte order mark is no part of the first record.
-                "application/jsonlines|LINE|\uFEFF{\"k\":1};|\uFEFF1|{\"k\":1,\"SageMakerOutput\":1}",
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '`', ignoreLeadingAndTrailingWhitespace = false, textBlock = """
+        # Objects get their answer as a member.
+        application/jsonlines|LINE|{"key":1};|{"label":1};|{"key":1,"SageMakerOutput":{"label":1}}
+        application/json|NONE|{"key":1}|0.5|{"key":1,"SageMakerOutput":0.5}
+        application/json|NONE|{}|null|{"SageMakerOutput":null}
+        application/json|NONE|{"SageMakerOutput":0,"key":1}|2|{"SageMakerOutput":2,"key":1}
+        # Another value becomes a member beside its answer.
+        application/json|NONE|[1,2]|{"label":1}|{"SageMakerInput":[1,2],"SageMakerOutput":{"label":1}}
+        application/json|NONE|"text"|[0.5]|{"SageMakerInput":"text","SageMakerOutput":[0.5]}
+        application/json|NONE|null|true|{"SageMakerInput":null,"SageMakerOutput":true}
+        application/json|NONE|1.0|1|{"SageMakerInput":1.0,"SageMakerOutput":1}
+        # Rows are followed by the columns of their answer.
+        text/csv|LINE|1,2,3~;|1~;|1,2,3,1
+        text/csv|LINE|1.0,1e5, x |0.10,b|1.0,1e5, x ,0.10,b
+        text/csv|LINE|"a,b","say ""hi\""",""|"c,d"|"a,b","say ""hi\""","","c,d"
+        text/csv|LINE|,,|,|,,,,
+        text/csv|LINE|a"b, "c|é|a"b, "c,é
+        # Each record has its own answer, whatever the newlines are.
+        text/csv|LINE|1,2~;3,4~;5,6|a;b;c;|1,2,a;3,4,b;5,6,c
+        text/csv|LINE|1;2;|"a;b";c;|1,"a;b";2,c
+        application/json|LINE|{"k":1};{"k":2};|1;2|{"k":1,"SageMakerOutput":1};{"k":2,"SageMakerOutput":2}
+        application/jsonlines|NONE|{"f":1};{"f":2};|3;4;|{"f":1,"SageMakerOutput":3};{"f":2,"SageMakerOutput":4}
+        # The answer to one record alone may have several lines.
+        application/json|LINE|{"k":1};|{;  "label": 1.50;};|{"k":1,"SageMakerOutput":{"label":1.50}}
+        application/json|NONE|{;"k":1};|{;  "label": 1.50;};|{"k":1,"SageMakerOutput":{"label":1.50}}
+        # A byte order mark is no part of the first record.
+        application/jsonlines|LINE|\uFEFF{"k":1};|\uFEFF1|{"k":1,"SageMakerOutput":1}
+        """)
     @Tag("JOIN-01")
     @Tag("JOIN-02")
     @Tag("JOIN-03")
@@ -63,18 +59,15 @@ class RecordProcessingTest {
 
     /// What the container gets, and what is written.
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "text/csv|$[1:]|Input|$[0,-1]|id,2,3;|2,3;|9;|id,9",
-                "text/csv|$|Input|$[0,5:]|a,b,c,d,e,f,g;|a,b,c,d,e,f,g;|h|a,f,g,h",
-                "text/csv|$|None|$[0]|not\"read;|not\"read;|a,0.9;|a",
-                "text/csv|$[-1]|None|$|1,\"a,\"\"b\"\"\"~;|\"a,\"\"b\"\"\"~;|x|x",
-                "text/csv|$[-1]|None|$|1,2|2|x|x",
-                "application/jsonlines|$|None|$.label|1;2;|1;2;|{\"label\":\"a\"};{\"label\":\"b\"}|\"a\";\"b\"",
-                "application/jsonlines|$.features|Input|$['id','SageMakerOutput']|{\"id\":7,\"features\":[1.0,2]};|[1.0,2];|{\"label\":1};|{\"id\":7,\"SageMakerOutput\":{\"label\":1}}",
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        text/csv|$[1:]|Input|$[0,-1]|id,2,3;|2,3;|9;|id,9
+        text/csv|$|Input|$[0,5:]|a,b,c,d,e,f,g;|a,b,c,d,e,f,g;|h|a,f,g,h
+        text/csv|$|None|$[0]|not"read;|not"read;|a,0.9;|a
+        text/csv|$[-1]|None|$|1,"a,""b\"""~;|"a,""b\"""~;|x|x
+        text/csv|$[-1]|None|$|1,2|2|x|x
+        application/jsonlines|$|None|$.label|1;2;|1;2;|{"label":"a"};{"label":"b"}|"a";"b"
+        application/jsonlines|$.features|Input|$['id','SageMakerOutput']|{"id":7,"features":[1.0,2]};|[1.0,2];|{"label":1};|{"id":7,"SageMakerOutput":{"label":1}}
+        """)
     @Tag("JOIN-04")
     @Tag("JOIN-05")
     @Tag("JOIN-06")
@@ -108,25 +101,22 @@ class RecordProcessingTest {
 
     /// The first record is the 11th of its object.
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "text/csv|$[0,3]|a,b;c,d;|1,2;3;|record 12, OutputFilter $[0,3]: found a list of 3, expected a list with the index 3",
-                "text/csv|$|1;2;3;|a|answer to records 11 to 13: found 1 line, expected 3, one for each record",
-                "text/csv|$|1;2;3;|a;b;|answer to records 11 to 13: found 2 lines, expected 3, one for each record",
-                "text/csv|$|1;2;3;|a;b;c;;|answer to records 11 to 13: found 4 lines, expected 3, one for each record",
-                "text/csv|$|1;2;3;|``|answer to records 11 to 13: found 0 lines, expected 3, one for each record",
-                "text/csv|$|1,2;;3,4|a;b;c|record 12: found a blank line, expected a row of CSV",
-                "text/csv|$|1,2;3,4|a; ;|answer to record 12: found a blank line, expected a row of CSV",
-                "text/csv|$|1,\"2;3,4|a;b|record 11: column 2: found \"\"2\", expected a second quote at its end",
-                "text/csv|$|1,2|\"a\"b|answer to record 11: column 1: found \"b\" behind the second quote, expected a comma",
-                "application/jsonlines|$|1;;2|1;2;3|record 12: found nothing, expected a JSON value",
-                "application/jsonlines|$|1;2|1;ERROR|answer to record 12: not JSON at column 1: found unrecognized token 'ERROR'",
-                "application/jsonlines|$|1|NaN|answer to record 11: not JSON at column 4: found non-standard token 'NaN'",
-                "application/jsonlines|$|1|1 2|answer to record 11: found a second JSON value at column 3, expected one",
-                "application/jsonlines|$|1;|{;};|answer to record 11: found 2 lines, expected 1, one for each record",
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        text/csv|$[0,3]|a,b;c,d;|1,2;3;|record 12, OutputFilter $[0,3]: found a list of 3, expected a list with the index 3
+        text/csv|$|1;2;3;|a|answer to records 11 to 13: found 1 line, expected 3, one for each record
+        text/csv|$|1;2;3;|a;b;|answer to records 11 to 13: found 2 lines, expected 3, one for each record
+        text/csv|$|1;2;3;|a;b;c;;|answer to records 11 to 13: found 4 lines, expected 3, one for each record
+        text/csv|$|1;2;3;|``|answer to records 11 to 13: found 0 lines, expected 3, one for each record
+        text/csv|$|1,2;;3,4|a;b;c|record 12: found a blank line, expected a row of CSV
+        text/csv|$|1,2;3,4|a; ;|answer to record 12: found a blank line, expected a row of CSV
+        text/csv|$|1,"2;3,4|a;b|record 11: column 2: found ""2", expected a second quote at its end
+        text/csv|$|1,2|"a"b|answer to record 11: column 1: found "b" behind the second quote, expected a comma
+        application/jsonlines|$|1;;2|1;2;3|record 12: found nothing, expected a JSON value
+        application/jsonlines|$|1;2|1;ERROR|answer to record 12: not JSON at column 1: found unrecognized token 'ERROR'
+        application/jsonlines|$|1|NaN|answer to record 11: not JSON at column 4: found non-standard token 'NaN'
+        application/jsonlines|$|1|1 2|answer to record 11: found a second JSON value at column 3, expected one
+        application/jsonlines|$|1;|{;};|answer to record 11: found 2 lines, expected 1, one for each record
+        """)
     @Tag("JOIN-07")
     void whatCannotBeJoinedNamesTheRecord(String type, String filter, String input, String answer, String message) {
         var processing = processing(type, SplitType.LINE, "$", "Input", filter);
@@ -136,14 +126,11 @@ class RecordProcessingTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "text/csv|LINE|$[3]|a,b,c;|record 1, InputFilter $[3]: found a list of 3, expected a list with the index 3",
-                "application/json|NONE|$.a|``|record 1: found nothing, expected a JSON value",
-                "application/jsonlines|NONE|$.f|{\"f\":1};{\"g\":2};|record 2, InputFilter $.f: found an object, expected an object with the member \"f\"",
-            })
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        text/csv|LINE|$[3]|a,b,c;|record 1, InputFilter $[3]: found a list of 3, expected a list with the index 3
+        application/json|NONE|$.a|``|record 1: found nothing, expected a JSON value
+        application/jsonlines|NONE|$.f|{"f":1};{"g":2};|record 2, InputFilter $.f: found an object, expected an object with the member "f"
+        """)
     @Tag("JOIN-07")
     void whatCannotBeSentNamesTheRecord(String type, SplitType split, String filter, String record, String message) {
         var processing = processing(type, split, filter, "None", "$");

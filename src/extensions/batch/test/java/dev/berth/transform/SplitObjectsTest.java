@@ -181,14 +181,8 @@ class SplitObjectsTest {
                         : "{\"modelInput\": {\"n\": %d}, \"body\": {\"n\": %d}, \"fill\": \"%s\"}"
                                 .formatted(i, i, "x".repeat(i % 400)))
                 .collect(Collectors.joining("\n"));
+        job = new TestJob(directory, "--max-concurrent-transforms 4");
         job.write("a.jsonl", lines);
-        job.without(
-                JobOption.CONTENT_TYPE,
-                JobOption.ACCEPT,
-                JobOption.SPLIT_TYPE,
-                JobOption.ASSEMBLE_WITH,
-                JobOption.MAX_PAYLOAD_IN_MB,
-                JobOption.BAD_RECORDS);
         for (var format : List.of("bedrock", "openai")) {
             job.set("--format %s", format);
             var plain = directory.resolve(format).toString();
