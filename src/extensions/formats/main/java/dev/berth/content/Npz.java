@@ -200,7 +200,8 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
 
     private static String broken(Exception damage) {
         return "found a broken ZIP archive (%s), expected an .npz file"
-                .formatted(Objects.requireNonNullElse(damage.getMessage(), "the end of the data before that of a file"));
+                .formatted(
+                        Objects.requireNonNullElse(damage.getMessage(), "the end of the data before that of a file"));
     }
 
     private static ZipEntry stored(String name, byte[] file) {
