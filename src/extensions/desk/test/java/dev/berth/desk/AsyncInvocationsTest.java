@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import static software.amazon.awssdk.core.SdkBytes.fromUtf8String;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.testing.Gate;
@@ -23,7 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,8 +43,15 @@ class AsyncInvocationsTest {
     @TempDir
     static Path shared;
 
+    @AutoClose
     private static TestServer server;
-    private static SageMakerRuntimeClient client;
+
+    /// What a test starts for itself, and asks from then on.
+    @AutoClose
+    private TestServer own;
+
+    @AutoClose
+    private SageMakerRuntimeClient client = server.runtimeClient();
 
     @TempDir
     Path directory;
@@ -77,27 +85,18 @@ class AsyncInvocationsTest {
     static void start() throws Exception {
         server = TestServer.with(new EchoingHandler())
                 .start("BERTH_ASYNC_OUTPUT=" + shared.resolve("out"), "BERTH_ASYNC_INPUT=" + shared);
-        client = server.runtimeClient();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        client.close();
-        server.close();
     }
 
     @Test
     void theAnswerToAFileIsWrittenToAnother() throws IOException {
         var input = Files.writeString(shared.resolve("in.txt"), "a\nb");
-        var accepted = ask(
-                client,
-                request -> request.inputLocation(input.toString())
-                        .contentType("text/plain")
-                        .accept("text/plain")
-                        .customAttributes("k=v")
-                        .inferenceId("id-1")
-                        .requestTTLSeconds(60)
-                        .invocationTimeoutSeconds(60));
+        var accepted = ask(request -> request.inputLocation(input.toString())
+                .contentType("text/plain")
+                .accept("text/plain")
+                .customAttributes("k=v")
+                .inferenceId("id-1")
+                .requestTTLSeconds(60)
+                .invocationTimeoutSeconds(60));
         assertThat(accepted.sdkHttpResponse().statusCode()).isEqualTo(202);
         assertThat(accepted.inferenceId()).isEqualTo("id-1");
         assertThat(accepted.outputLocation())
@@ -112,13 +111,11 @@ class AsyncInvocationsTest {
 
     @Test
     void aSmallPayloadNeedsNoFileAndAnAnswerMayHaveAName() throws IOException {
-        var accepted = ask(
-                client,
-                request -> request.body(fromUtf8String("a"))
-                        .contentType("text/plain")
-                        .accept("text/plain")
-                        .s3OutputPathExtension("today/one")
-                        .filename("a.txt"));
+        var accepted = ask(request -> request.body(fromUtf8String("a"))
+                .contentType("text/plain")
+                .accept("text/plain")
+                .s3OutputPathExtension("today/one")
+                .filename("a.txt"));
         assertThat(accepted.outputLocation())
                 .isEqualTo(shared.resolve("out/today/one/a.txt").toString());
         assertThat(written(accepted.outputLocation()))
@@ -184,8 +181,7 @@ class AsyncInvocationsTest {
 
     @Test
     void whatTheContainerRefusesIsTheObjectOfTheFailure() throws IOException {
-        var accepted =
-                ask(client, request -> request.body(fromUtf8String("bad")).contentType("text/plain"));
+        var accepted = ask(request -> request.body(fromUtf8String("bad")).contentType("text/plain"));
         assertThat(written(accepted.failureLocation())).startsWith("{").contains("line: found bad, expected letters");
         assertThat(Path.of(accepted.outputLocation())).doesNotExist();
     }
@@ -193,7 +189,7 @@ class AsyncInvocationsTest {
     @Test
     void anInputThatIsNotThereIsAFailure() throws IOException {
         var missing = shared.resolve("none").toString();
-        var accepted = ask(client, request -> request.inputLocation(missing));
+        var accepted = ask(request -> request.inputLocation(missing));
         assertThat(written(accepted.failureLocation()))
                 .isEqualTo("Received server error (0) from primary with message \"%s: found no such object\""
                         .formatted(missing));
@@ -205,7 +201,6 @@ class AsyncInvocationsTest {
         var link = Files.createSymbolicLink(shared.resolve("link"), secret);
         for (var input : List.of(secret.toString(), link.toString(), shared + "/../none", "/dev/zero")) {
             assertRefused(
-                    client,
                     request -> request.inputLocation(input),
                     "InputLocation: %s: found a file elsewhere, expected s3://bucket/key or a file below %s (--async-input)"
                             .formatted(input, shared));
@@ -215,45 +210,34 @@ class AsyncInvocationsTest {
     @Test
     void anEmptyInputIsAnEmptyPayload() throws IOException {
         var input = Files.createFile(shared.resolve("empty"));
-        var accepted =
-                ask(client, request -> request.inputLocation(input.toUri().toString()));
+        var accepted = ask(request -> request.inputLocation(input.toUri().toString()));
         assertThat(written(accepted.outputLocation())).startsWith("[] application/json");
     }
 
     @Test
     void whatTheApiDoesNotTakeIsAValidationError() {
-        assertRefused(client, request -> {}, "InputLocation: found neither it nor a body");
+        assertRefused(request -> {}, "InputLocation: found neither it nor a body");
         assertRefused(
-                client,
                 request -> request.inputLocation("s3://a/b").body(fromUtf8String("a")),
                 "InputLocation: found a body too");
         assertRefused(
-                client,
                 request -> request.inputLocation("s3://a/b").requestTTLSeconds(59),
                 "RequestTTLSeconds: found \"59\", expected a whole number from 60 to 21600");
         assertRefused(
-                client,
                 request -> request.inputLocation("s3://a/b").invocationTimeoutSeconds(3601),
                 "InvocationTimeoutSeconds: found \"3601\", expected a whole number from 1 to 3600");
-        assertRefused(client, request -> request.inputLocation("s3://a/b").filename("a/b"), "Filename: found \"a/b\"");
+        assertRefused(request -> request.inputLocation("s3://a/b").filename("a/b"), "Filename: found \"a/b\"");
         assertRefused(
-                client,
                 request -> request.inputLocation("s3://a/b").s3OutputPathExtension("s3://b"),
                 "S3OutputPathExtension: found \"s3://b\"");
         assertRefused(
-                client,
                 request -> request.inputLocation("s3://a/b").s3OutputPathExtension("a/../../b"),
                 "S3OutputPathExtension and Filename: %s/out: found the key \"a/../../b/".formatted(shared));
+        assertRefused(request -> request.inputLocation("s3://a/b").inferenceId("x".repeat(65)), "Inference-Id: found");
         assertRefused(
-                client,
-                request -> request.inputLocation("s3://a/b").inferenceId("x".repeat(65)),
-                "Inference-Id: found");
-        assertRefused(
-                client,
                 request -> request.inputLocation("https://a/b"),
                 "InputLocation: \"https://a/b\": found the scheme https");
         assertRefused(
-                client,
                 request -> request.body(SdkBytes.fromByteArray(new byte[128_001])),
                 "found 128001 bytes, expected at most the 128000");
     }
@@ -262,28 +246,25 @@ class AsyncInvocationsTest {
     @Test
     void aNameThatCannotBeWrittenIsAValidationError() throws IOException {
         var name = "S3OutputPathExtension and Filename: %s/out/".formatted(shared);
-        assertRefused(client, named("x".repeat(300), "a.txt"), name + "x");
-        assertAnswered(client, named("", "taken.txt"));
+        assertRefused(named("x".repeat(300), "a.txt"), name + "x");
+        assertAnswered(named("", "taken.txt"));
         assertRefused(
-                client,
                 named("taken.txt", "a.txt"),
                 name
                         + "taken.txt/a.txt: can't be written: found a file at %s/out/taken.txt, expected a directory"
                                 .formatted(shared));
-        assertAnswered(client, named("held", "a.txt"));
+        assertAnswered(named("held", "a.txt"));
         assertRefused(
-                client,
-                named("", "held"),
-                name + "held: can't be written: found a directory, expected a file or nothing");
+                named("", "held"), name + "held: can't be written: found a directory, expected a file or nothing");
     }
 
     @Test
     void thePlaceForFailuresIsClosedToCallers() throws IOException {
         for (var names : List.of(named("", "failures"), named("failures/mine", "a.txt"))) {
-            assertRefused(client, names, "found the place for failures, expected another name");
+            assertRefused(names, "found the place for failures, expected another name");
         }
-        assertAnswered(client, named("failures2", "a.txt"));
-        var failed = ask(client, named("", "bad.txt").andThen(AsyncInvocationsTest::refused));
+        assertAnswered(named("failures2", "a.txt"));
+        var failed = ask(named("", "bad.txt").andThen(AsyncInvocationsTest::refused));
         assertThat(Path.of(failed.failureLocation())).hasParentRaw(shared.resolve("out/failures"));
         assertThat(written(failed.failureLocation())).contains("line: found bad");
     }
@@ -292,43 +273,33 @@ class AsyncInvocationsTest {
     @Test
     void anAnswerWhoseNameIsTakenMeanwhileIsAFailure() throws Exception {
         var gate = new Gate(1);
-        try (var server = TestServer.with(new GatedHandler(gate)).start("BERTH_ASYNC_OUTPUT=" + directory);
-                var client = server.runtimeClient()) {
-            var first = ask(client, named("", "name"));
-            var second = ask(client, named("name", "a.txt"));
-            gate.open();
-            assertThat(written(second.outputLocation())).isEqualTo("A");
-            assertThat(written(first.failureLocation())).contains("/name: can't be written");
-        }
+        serve(new GatedHandler(gate), "BERTH_ASYNC_OUTPUT=" + directory);
+        var first = ask(named("", "name"));
+        var second = ask(named("name", "a.txt"));
+        gate.open();
+        assertThat(written(second.outputLocation())).isEqualTo("A");
+        assertThat(written(first.failureLocation())).contains("/name: can't be written");
     }
 
     @Test
     void whereNothingCanBeWrittenNothingIsAccepted() throws Exception {
         var place = Files.createFile(directory.resolve("file"));
-        try (var server = TestServer.with(new TextHandler())
-                        .start("BERTH_ASYNC_OUTPUT=" + directory.resolve("out"), "BERTH_ASYNC_FAILURES=" + place);
-                var client = server.runtimeClient()) {
-            assertThatThrownBy(() -> ask(client, named("", "a.txt")))
-                    .isInstanceOf(ServiceUnavailableException.class)
-                    .hasMessageContaining(
-                            "nothing can be accepted now: %s/".formatted(place), "found a file at " + place);
-            Files.delete(place);
-            assertThat(written(ask(client, named("", "a.txt")).outputLocation()))
-                    .isEqualTo("A");
-        }
+        serve(new TextHandler(), "BERTH_ASYNC_OUTPUT=" + directory.resolve("out"), "BERTH_ASYNC_FAILURES=" + place);
+        assertThatThrownBy(() -> ask(named("", "a.txt")))
+                .isInstanceOf(ServiceUnavailableException.class)
+                .hasMessageContaining("nothing can be accepted now: %s/".formatted(place), "found a file at " + place);
+        Files.delete(place);
+        assertThat(written(ask(named("", "a.txt")).outputLocation())).isEqualTo("A");
     }
 
     /// Answers and failures in one place are the operator's choice. Their names can't be the same.
     @Test
     void onePlaceMayHoldAnswersAndFailures() throws Exception {
-        try (var server = TestServer.with(new EchoingHandler())
-                        .start("BERTH_ASYNC_OUTPUT=" + directory, "BERTH_ASYNC_FAILURES=" + directory + "/");
-                var client = server.runtimeClient()) {
-            assertAnswered(client, named("", "a.txt"));
-            assertThat(written(ask(client, named("", "b.txt").andThen(AsyncInvocationsTest::refused))
-                            .failureLocation()))
-                    .contains("line: found bad");
-        }
+        serve(new EchoingHandler(), "BERTH_ASYNC_OUTPUT=" + directory, "BERTH_ASYNC_FAILURES=" + directory + "/");
+        assertAnswered(named("", "a.txt"));
+        assertThat(written(ask(named("", "b.txt").andThen(AsyncInvocationsTest::refused))
+                        .failureLocation()))
+                .contains("line: found bad");
     }
 
     @Test
@@ -343,23 +314,19 @@ class AsyncInvocationsTest {
 
     @Test
     void objectsMayBeInS3() throws Exception {
-        try (var s3 = S3Server.start().createBucket("bucket");
-                var server = TestServer.with(new EchoingHandler())
-                        .start(
-                                "BERTH_ASYNC_OUTPUT=s3://bucket/out/",
-                                "BERTH_ASYNC_FAILURES=s3://bucket/failed",
-                                "AWS_ENDPOINT_URL_S3=" + s3.endpoint());
-                var client = server.runtimeClient()) {
+        try (var s3 = S3Server.start().createBucket("bucket")) {
+            serve(
+                    new EchoingHandler(),
+                    "BERTH_ASYNC_OUTPUT=s3://bucket/out/",
+                    "BERTH_ASYNC_FAILURES=s3://bucket/failed",
+                    "AWS_ENDPOINT_URL_S3=" + s3.endpoint());
             s3.put("bucket", "in/a.txt", "a");
             assertRefused(
-                    client,
                     request -> request.inputLocation("/etc/passwd"),
                     "found a file, expected s3://bucket/key; --async-input names a directory of files");
-            var accepted = ask(
-                    client,
-                    request -> request.inputLocation("s3://bucket/in/a.txt")
-                            .contentType("text/plain")
-                            .accept("text/plain"));
+            var accepted = ask(request -> request.inputLocation("s3://bucket/in/a.txt")
+                    .contentType("text/plain")
+                    .accept("text/plain"));
             assertThat(accepted.outputLocation()).startsWith("s3://bucket/out/");
             assertThat(accepted.failureLocation()).startsWith("s3://bucket/failed/");
             var key = accepted.outputLocation().replace("s3://bucket/", "");
@@ -373,16 +340,16 @@ class AsyncInvocationsTest {
     @Test
     void namesOfCallersInS3HaveTheSameBounds() throws Exception {
         var prefix = "p".repeat(600);
-        try (var s3 = S3Server.start().createBucket("bucket");
-                var server = TestServer.with(new EchoingHandler())
-                        .start("BERTH_ASYNC_OUTPUT=s3://bucket/" + prefix, "AWS_ENDPOINT_URL_S3=" + s3.endpoint());
-                var client = server.runtimeClient()) {
+        try (var s3 = S3Server.start().createBucket("bucket")) {
+            serve(
+                    new EchoingHandler(),
+                    "BERTH_ASYNC_OUTPUT=s3://bucket/" + prefix,
+                    "AWS_ENDPOINT_URL_S3=" + s3.endpoint());
             for (var names : List.of(named("", "failures"), named("failures", "a.txt"))) {
-                assertRefused(client, names, "found the place for failures, expected another name");
+                assertRefused(names, "found the place for failures, expected another name");
             }
-            assertRefused(
-                    client, named("x".repeat(423), "a"), "found a key of 1026 bytes below it, expected at most 1024");
-            ask(client, named("failures2", "a.txt"));
+            assertRefused(named("x".repeat(423), "a"), "found a key of 1026 bytes below it, expected at most 1024");
+            ask(named("failures2", "a.txt"));
             await().until(() -> s3.keys("bucket").equals(List.of(prefix + "/failures2/a.txt")));
         }
     }
@@ -390,70 +357,68 @@ class AsyncInvocationsTest {
     @Test
     void aFullQueueThrottlesAndAStopFailsWhatWaits() throws Exception {
         var gate = new Gate(1);
-        var server = TestServer.with(new GatedHandler(gate))
-                .start("BERTH_ASYNC_OUTPUT=" + directory, "BERTH_ASYNC_CONCURRENCY=1", "BERTH_ASYNC_QUEUE=1");
-        try (server;
-                var client = server.runtimeClient()) {
-            var runs = ask(client, request -> request.body(fromUtf8String("a")));
-            gate.awaitArrival();
-            var waits = ask(client, request -> request.body(fromUtf8String("b")));
-            assertThatThrownBy(() -> ask(client, request -> request.body(fromUtf8String("c"))))
-                    .isInstanceOfSatisfying(
-                            SageMakerRuntimeException.class,
-                            error -> assertThat(error.isThrottlingException()).isTrue())
-                    .hasMessageContaining("1 asynchronous invocations wait already (--async-queue)");
-            var stop = server.stop();
-            assertThat(written(waits.failureLocation())).contains("the server stopped before its turn; send it again");
-            assertThatThrownBy(() -> ask(client, request -> request.body(fromUtf8String("d"))))
-                    .isInstanceOf(ServiceUnavailableException.class);
-            gate.open();
-            stop.join();
-            assertThat(Path.of(runs.outputLocation())).hasContent("A");
-            assertThat(Path.of(waits.outputLocation())).doesNotExist();
-        }
+        serve(
+                new GatedHandler(gate),
+                "BERTH_ASYNC_OUTPUT=" + directory,
+                "BERTH_ASYNC_CONCURRENCY=1",
+                "BERTH_ASYNC_QUEUE=1");
+        var runs = ask(request -> request.body(fromUtf8String("a")));
+        gate.awaitArrival();
+        var waits = ask(request -> request.body(fromUtf8String("b")));
+        assertThatThrownBy(() -> ask(request -> request.body(fromUtf8String("c"))))
+                .isInstanceOfSatisfying(
+                        SageMakerRuntimeException.class,
+                        error -> assertThat(error.isThrottlingException()).isTrue())
+                .hasMessageContaining("1 asynchronous invocations wait already (--async-queue)");
+        var stop = own.stop();
+        assertThat(written(waits.failureLocation())).contains("the server stopped before its turn; send it again");
+        assertThatThrownBy(() -> ask(request -> request.body(fromUtf8String("d"))))
+                .isInstanceOf(ServiceUnavailableException.class);
+        gate.open();
+        stop.join();
+        assertThat(Path.of(runs.outputLocation())).hasContent("A");
+        assertThat(Path.of(waits.outputLocation())).doesNotExist();
     }
 
     @Test
     void anAnswerThatTakesTooLongIsAFailure() throws Exception {
         var gate = new Gate(1);
-        try (var server = TestServer.with(new GatedHandler(gate)).start("BERTH_ASYNC_OUTPUT=" + directory);
-                var client = server.runtimeClient()) {
-            var accepted =
-                    ask(client, request -> request.body(fromUtf8String("a")).invocationTimeoutSeconds(1));
-            assertThat(written(accepted.failureLocation())).contains("InvocationTimeoutSeconds, 1 s, were over");
-            gate.open();
-        }
+        serve(new GatedHandler(gate), "BERTH_ASYNC_OUTPUT=" + directory);
+        var accepted = ask(request -> request.body(fromUtf8String("a")).invocationTimeoutSeconds(1));
+        assertThat(written(accepted.failureLocation())).contains("InvocationTimeoutSeconds, 1 s, were over");
+        gate.open();
     }
 
     @Test
     void withoutAPlaceForAnswersThereAreNone() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start();
-                var client = server.runtimeClient()) {
-            assertRefused(
-                    client,
-                    request -> request.inputLocation("s3://a/b"),
-                    "name a directory or s3:// prefix with --async-output");
-        }
-        try (var server = TestServer.with(new TextHandler())
-                        .start("BERTH_ASYNC_OUTPUT=" + directory, "SAGEMAKER_REGION=eu-west-1");
-                var client = server.runtimeClient()) {
-            assertThatThrownBy(() -> ask(client, request -> request.inputLocation("s3://a/b")))
-                    .isInstanceOfSatisfying(
-                            SageMakerRuntimeException.class,
-                            error -> assertThat(error.statusCode()).isEqualTo(404));
-        }
+        serve(new TextHandler());
+        assertRefused(
+                request -> request.inputLocation("s3://a/b"), "name a directory or s3:// prefix with --async-output");
     }
 
-    private static void assertRefused(
-            SageMakerRuntimeClient client, Consumer<InvokeEndpointAsyncRequest.Builder> request, String message) {
-        assertThatThrownBy(() -> ask(client, request))
+    @Test
+    void wherePlatformsRunTheServerNothingIsAccepted() throws Exception {
+        serve(new TextHandler(), "BERTH_ASYNC_OUTPUT=" + directory, "SAGEMAKER_REGION=eu-west-1");
+        assertThatThrownBy(() -> ask(request -> request.inputLocation("s3://a/b")))
+                .isInstanceOfSatisfying(
+                        SageMakerRuntimeException.class,
+                        error -> assertThat(error.statusCode()).isEqualTo(404));
+    }
+
+    private void serve(InferenceHandler<?, ?, ?> handler, String... variables) throws Exception {
+        client.close();
+        own = TestServer.with(handler).start(variables);
+        client = own.runtimeClient();
+    }
+
+    private void assertRefused(Consumer<InvokeEndpointAsyncRequest.Builder> request, String message) {
+        assertThatThrownBy(() -> ask(request))
                 .isInstanceOf(ValidationErrorException.class)
                 .hasMessageContaining(message);
     }
 
-    private static void assertAnswered(
-            SageMakerRuntimeClient client, Consumer<InvokeEndpointAsyncRequest.Builder> request) throws IOException {
-        assertThat(written(ask(client, request).outputLocation())).startsWith("[A]");
+    private void assertAnswered(Consumer<InvokeEndpointAsyncRequest.Builder> request) throws IOException {
+        assertThat(written(ask(request).outputLocation())).startsWith("[A]");
     }
 
     /// @param extension empty: none
@@ -468,8 +433,7 @@ class AsyncInvocationsTest {
         request.body(fromUtf8String("bad"));
     }
 
-    private static InvokeEndpointAsyncResponse ask(
-            SageMakerRuntimeClient client, Consumer<InvokeEndpointAsyncRequest.Builder> request) {
+    private InvokeEndpointAsyncResponse ask(Consumer<InvokeEndpointAsyncRequest.Builder> request) {
         return client.invokeEndpointAsync(builder -> request.accept(builder.endpointName("any")));
     }
 
