@@ -3,6 +3,7 @@ package dev.berth.sockets;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
@@ -31,6 +32,7 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.management.ObjectName;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,42 +45,44 @@ class SocketTest {
     private static final Duration LONG = Duration.ofMinutes(20);
     private static final String ID = "X-Amzn-SageMaker-Session-Id";
 
+    @AutoClose
+    private TestServer server;
+
+    @AutoClose
+    private RawSocket socket;
+
     @Test
     @Tag("BIDI-02")
     void aPingIsAnsweredWithItsPayloadAlsoWhileAnAnswerIsMade() throws Exception {
         var gate = new Gate(1);
-        try (var server = TestServer.with(new GatedHandler(gate)).start();
-                var socket = open(server)) {
-            socket.frame(true, RawSocket.PING, "are you there".getBytes(StandardCharsets.UTF_8));
-            assertThat(socket.read())
-                    .returns(RawSocket.PONG, RawSocket.Frame::opcode)
-                    .returns("are you there", RawSocket.Frame::text);
+        talkTo(new GatedHandler(gate));
+        socket.frame(true, RawSocket.PING, "are you there".getBytes(StandardCharsets.UTF_8));
+        assertThat(socket.read())
+                .returns(RawSocket.PONG, RawSocket.Frame::opcode)
+                .returns("are you there", RawSocket.Frame::text);
 
-            socket.text("slow");
-            gate.awaitArrival();
-            socket.frame(true, RawSocket.PING, new byte[] {1});
-            assertThat(socket.read()).returns(RawSocket.PONG, RawSocket.Frame::opcode);
-            gate.open();
-            assertThat(socket.read().text()).isEqualTo("SLOW");
-        }
+        socket.text("slow");
+        gate.awaitArrival();
+        socket.frame(true, RawSocket.PING, new byte[] {1});
+        assertThat(socket.read()).returns(RawSocket.PONG, RawSocket.Frame::opcode);
+        gate.open();
+        assertThat(socket.read().text()).isEqualTo("SLOW");
     }
 
     @Test
     @Tag("BIDI-03")
     void fragmentsAreOneMessageAndAPingMayComeBetween() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start();
-                var socket = open(server)) {
-            var snowman = "☃".getBytes(StandardCharsets.UTF_8);
-            socket.frame(false, RawSocket.TEXT, new byte[] {'a', snowman[0]})
-                    .frame(false, RawSocket.CONTINUATION, new byte[] {snowman[1]})
-                    .frame(true, RawSocket.PING, new byte[0])
-                    .frame(true, RawSocket.CONTINUATION, new byte[] {snowman[2], 'b'});
+        talkTo(new TextHandler());
+        var snowman = "☃".getBytes(StandardCharsets.UTF_8);
+        socket.frame(false, RawSocket.TEXT, new byte[] {'a', snowman[0]})
+                .frame(false, RawSocket.CONTINUATION, new byte[] {snowman[1]})
+                .frame(true, RawSocket.PING, new byte[0])
+                .frame(true, RawSocket.CONTINUATION, new byte[] {snowman[2], 'b'});
 
-            assertThat(socket.read().opcode()).isEqualTo(RawSocket.PONG);
-            assertThat(socket.read())
-                    .returns(RawSocket.TEXT, RawSocket.Frame::opcode)
-                    .returns("A☃B", RawSocket.Frame::text);
-        }
+        assertThat(socket.read().opcode()).isEqualTo(RawSocket.PONG);
+        assertThat(socket.read())
+                .returns(RawSocket.TEXT, RawSocket.Frame::opcode)
+                .returns("A☃B", RawSocket.Frame::text);
     }
 
     @Test
@@ -100,83 +104,73 @@ class SocketTest {
         for (int i = 0; i < all.length; i++) {
             all[i] = (byte) i;
         }
-        try (var server = TestServer.with(handler).start();
-                var socket = open(server)) {
-            socket.frame(true, RawSocket.BINARY, all);
+        talkTo(handler);
+        socket.frame(true, RawSocket.BINARY, all);
 
-            var frame = socket.read();
-            assertThat(frame.opcode()).isEqualTo(RawSocket.BINARY);
-            assertThat(frame.payload()).isEqualTo(all);
-        }
+        var frame = socket.read();
+        assertThat(frame.opcode()).isEqualTo(RawSocket.BINARY);
+        assertThat(frame.payload()).isEqualTo(all);
     }
 
     @Test
     void partsAreFramesAndAnEmptyOneFollowsTheLast() throws Exception {
         var handler = new CountingStream();
-        try (var server = TestServer.with(handler).start();
-                var socket = open(server)) {
-            socket.text("3").text("1");
+        talkTo(handler);
+        socket.text("3").text("1");
 
-            for (var expected : List.of("1", "2", "3", "", "1", "")) {
-                assertThat(socket.read())
-                        .returns(expected, RawSocket.Frame::text)
-                        .returns(RawSocket.TEXT, RawSocket.Frame::opcode)
-                        .returns(true, RawSocket.Frame::last);
-            }
-            await().until(() -> handler.open() == 0);
+        for (var expected : List.of("1", "2", "3", "", "1", "")) {
+            assertThat(socket.read())
+                    .returns(expected, RawSocket.Frame::text)
+                    .returns(RawSocket.TEXT, RawSocket.Frame::opcode)
+                    .returns(true, RawSocket.Frame::last);
         }
+        await().until(() -> handler.open() == 0);
     }
 
     @Test
     void whatFailsBeforeTheFirstPartIsAnErrorFrameAndTheSocketStaysOpen() throws Exception {
-        try (var server = TestServer.with(new CountingStream()).start();
-                var socket = open(server)) {
-            socket.text("x");
-            assertThat(socket.read().text())
-                    .isEqualTo(
-                            "{\"error\":{\"message\":\"body: found no number, expected one\",\"type\":\"bad_input\",\"code\":400}}");
-            socket.text("3!1");
-            assertThat(socket.read().text()).contains("\"code\":500", "part 1 failed");
-            socket.text("1");
-            assertThat(socket.read().text()).isEqualTo("1");
-            assertThat(server.get("/metrics").body())
-                    .contains(
-                            "berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"101\"} 1.0",
-                            "berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"400\"} 1.0",
-                            "berth_model_requests_total{model=\"model\",status=\"500\"} 1.0");
-        }
+        talkTo(new CountingStream());
+        socket.text("x");
+        assertThat(socket.read().text())
+                .isEqualTo(
+                        "{\"error\":{\"message\":\"body: found no number, expected one\",\"type\":\"bad_input\",\"code\":400}}");
+        socket.text("3!1");
+        assertThat(socket.read().text()).contains("\"code\":500", "part 1 failed");
+        socket.text("1");
+        assertThat(socket.read().text()).isEqualTo("1");
+        assertThat(server.get("/metrics").body())
+                .contains(
+                        "berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"101\"} 1.0",
+                        "berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"400\"} 1.0",
+                        "berth_model_requests_total{model=\"model\",status=\"500\"} 1.0");
     }
 
     @Test
     void whatFailsAfterTheFirstPartClosesTheSocket() throws Exception {
-        try (var server = TestServer.with(new CountingStream()).start();
-                var socket = open(server)) {
-            socket.text("3!2");
-            assertThat(socket.read().text()).isEqualTo("1");
-            assertThat(socket.read())
-                    .returns(1011, RawSocket.Frame::code)
-                    .satisfies(frame -> assertThat(frame.reason()).contains("part 2 failed"));
-            server.awaitMetrics("berth_streams_broken_total{model=\"model\"} 1.0");
-        }
+        talkTo(new CountingStream());
+        socket.text("3!2");
+        assertThat(socket.read().text()).isEqualTo("1");
+        assertThat(socket.read())
+                .returns(1011, RawSocket.Frame::code)
+                .satisfies(frame -> assertThat(frame.reason()).contains("part 2 failed"));
+        server.awaitMetrics("berth_streams_broken_total{model=\"model\"} 1.0");
     }
 
     @ParameterizedTest
     @CsvSource({"8182 00000000 61ff, 1007", "8101 61, 1002"})
     void bytesThatAreNoUtf8AndAMissingMaskCloseTheSocket(String frame, int code) throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start();
-                var socket = open(server)) {
-            socket.send(HexFormat.of().parseHex(frame.replace(" ", "")));
-            assertThat(socket.read())
-                    .returns(RawSocket.CLOSE, RawSocket.Frame::opcode)
-                    .returns(code, RawSocket.Frame::code);
-        }
+        talkTo(new TextHandler());
+        socket.send(HexFormat.of().parseHex(frame.replace(" ", "")));
+        assertThat(socket.read())
+                .returns(RawSocket.CLOSE, RawSocket.Frame::opcode)
+                .returns(code, RawSocket.Frame::code);
     }
 
     @Test
     void aMessageThatIsTooLargeClosesWith1009AndItsReason() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start("SAGEMAKER_MAX_REQUEST_SIZE=1000");
-                var whole = open(server);
-                var fragments = open(server)) {
+        server = TestServer.with(new TextHandler()).start("SAGEMAKER_MAX_REQUEST_SIZE=1000");
+        try (var whole = open();
+                var fragments = open()) {
             whole.frame(true, RawSocket.TEXT, new byte[1001]);
             assertThat(whole.read())
                     .returns(1009, RawSocket.Frame::code)
@@ -184,7 +178,7 @@ class SocketTest {
 
             fragments.frame(false, RawSocket.BINARY, new byte[600]).frame(false, RawSocket.CONTINUATION, new byte[600]);
             assertThat(fragments.read()).returns(1009, RawSocket.Frame::code);
-            assertNothingIsTaken(server);
+            assertNothingIsTaken();
         }
     }
 
@@ -192,37 +186,36 @@ class SocketTest {
     @Test
     @Tag("slow")
     void announcedFramesTakeNoMemoryBeforeTheyCome() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=2")) {
-            var sockets = new ArrayList<RawSocket>();
-            for (int i = 0; i < 50; i++) {
-                var socket = open(server);
-                sockets.add(socket);
-                socket.send(ByteBuffer.allocate(14)
-                                .put((byte) 0x82)
-                                .put((byte) (0x80 | 127))
-                                .putLong(100_000_000)
-                                .putInt(0)
-                                .array())
-                        .send(new byte[10]);
-            }
-            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-            for (var socket : sockets) {
-                assertThat(socket.read())
-                        .returns(1008, RawSocket.Frame::code)
-                        .satisfies(frame -> assertThat(frame.reason()).contains("was not whole within 2 s"));
-                socket.close();
-            }
-            server.awaitMetrics("berth_sockets 0.0");
+        server = TestServer.with(new TextHandler()).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=2");
+        var sockets = new ArrayList<RawSocket>();
+        for (int i = 0; i < 50; i++) {
+            var socket = open();
+            sockets.add(socket);
+            socket.send(ByteBuffer.allocate(14)
+                            .put((byte) 0x82)
+                            .put((byte) (0x80 | 127))
+                            .putLong(100_000_000)
+                            .putInt(0)
+                            .array())
+                    .send(new byte[10]);
         }
+        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        for (var socket : sockets) {
+            assertThat(socket.read())
+                    .returns(1008, RawSocket.Frame::code)
+                    .satisfies(frame -> assertThat(frame.reason()).contains("was not whole within 2 s"));
+            socket.close();
+        }
+        server.awaitMetrics("berth_sockets 0.0");
     }
 
     @Test
     @Tag("slow")
     void aReaderThatDoesNotReadPausesItsOwnAnswerAndNobodyElses() throws Exception {
         var handler = new CountingStream();
-        try (var server = TestServer.with(handler).start("BERTH_STREAM_PART_TIMEOUT=2");
-                var lazy = open(server);
-                var other = open(server)) {
+        server = TestServer.with(handler).start("BERTH_STREAM_PART_TIMEOUT=2");
+        try (var lazy = open();
+                var other = open()) {
             lazy.text("∞");
             lazy.read();
             awaitQuiet(handler);
@@ -238,41 +231,38 @@ class SocketTest {
     @Test
     void oneWhoClosesInTheMiddleStopsTheWork() throws Exception {
         var handler = new CountingStream();
-        try (var server = TestServer.with(handler).start()) {
-            var goes = open(server);
-            goes.text("∞");
-            goes.read();
-            goes.close();
-            await().until(() -> handler.open() == 0);
+        server = TestServer.with(handler).start();
+        var goes = open();
+        goes.text("∞");
+        goes.read();
+        goes.close();
+        await().until(() -> handler.open() == 0);
 
-            var says = open(server);
-            says.text("∞");
-            says.read();
-            says.frame(true, RawSocket.CLOSE, new byte[] {3, (byte) 0xe8});
-            await().until(() -> handler.open() == 0);
-            says.close();
-            server.awaitMetrics("berth_sockets 0.0");
-        }
+        var says = open();
+        says.text("∞");
+        says.read();
+        says.frame(true, RawSocket.CLOSE, new byte[] {3, (byte) 0xe8});
+        await().until(() -> handler.open() == 0);
+        says.close();
+        server.awaitMetrics("berth_sockets 0.0");
     }
 
     @Test
     void noMoreIsReadThanMayWait() throws Exception {
         var gate = new Gate(1);
-        try (var server = TestServer.with(new GatedHandler(gate)).start();
-                var socket = open(server)) {
-            for (int i = 0; i < 30; i++) {
-                socket.text("m" + i);
-            }
-            gate.awaitArrival();
-            // Behind the messages that nobody reads yet.
-            socket.frame(true, RawSocket.PING, new byte[0]);
-            gate.open();
-            for (int i = 0; i < 30; ) {
-                var frame = socket.read();
-                if (frame.opcode() == RawSocket.TEXT) {
-                    assertThat(frame.text()).isEqualTo("M" + i);
-                    i++;
-                }
+        talkTo(new GatedHandler(gate));
+        for (int i = 0; i < 30; i++) {
+            socket.text("m" + i);
+        }
+        gate.awaitArrival();
+        // Behind the messages that nobody reads yet.
+        socket.frame(true, RawSocket.PING, new byte[0]);
+        gate.open();
+        for (int i = 0; i < 30; ) {
+            var frame = socket.read();
+            if (frame.opcode() == RawSocket.TEXT) {
+                assertThat(frame.text()).isEqualTo("M" + i);
+                i++;
             }
         }
     }
@@ -280,50 +270,46 @@ class SocketTest {
     @Test
     void aMessageThatWaitedTooLongGetsAnErrorFrame() throws Exception {
         var gate = new Gate(1);
-        try (var server = TestServer.with(new GatedHandler(gate)).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1");
-                var socket = open(server)) {
-            socket.text("one").text("two");
-            assertThat(socket.read().text()).contains("\"code\":504");
-            assertThat(socket.read().text()).contains("\"code\":504");
-            gate.open();
-        }
+        talkTo(new GatedHandler(gate), "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1");
+        socket.text("one").text("two");
+        assertThat(socket.read().text()).contains("\"code\":504");
+        assertThat(socket.read().text()).contains("\"code\":504");
+        gate.open();
     }
 
     @Test
     void aSocketHasASessionOfItsOwnThatEndsWithIt() throws Exception {
         var handler = new RememberingHandler(LONG);
-        try (var server = TestServer.with(handler).start()) {
-            try (var one = open(server);
-                    var two = open(server)) {
-                assertThat(one.text("a").read().text()).isEqualTo("A");
-                assertThat(two.text("x").read().text()).isEqualTo("X");
-                assertThat(one.text("b").read().text()).isEqualTo("A,B");
-                assertThat(one.head()).doesNotContain("Session");
-            }
-            await().until(() -> handler.closed() == 2);
+        server = TestServer.with(handler).start();
+        try (var one = open();
+                var two = open()) {
+            assertThat(one.text("a").read().text()).isEqualTo("A");
+            assertThat(two.text("x").read().text()).isEqualTo("X");
+            assertThat(one.text("b").read().text()).isEqualTo("A,B");
+            assertThat(one.head()).doesNotContain("Session");
         }
+        await().until(() -> handler.closed() == 2);
     }
 
     @Test
     void aHandshakeOpensOrNamesASession() throws Exception {
         var handler = new RememberingHandler(LONG);
-        try (var server = TestServer.with(handler).start()) {
-            String id;
-            try (var first = open(server, ID, "NEW_SESSION")) {
-                assertThat(first.text("a").read().text()).isEqualTo("A");
-                id = first.head().split("X-Amzn-SageMaker-New-Session-Id: ")[1].split(";")[0];
-            }
-            try (var second = open(server, ID, id)) {
-                assertThat(second.text("b").read().text()).isEqualTo("A,B");
-            }
-            assertThat(server.invoke("c", ID, id, "Content-Type", "text/plain").body())
-                    .isEqualTo("A,B,C");
-            assertThat(handler.closed()).isZero();
+        server = TestServer.with(handler).start();
+        String id;
+        try (var first = open(ID, "NEW_SESSION")) {
+            assertThat(first.text("a").read().text()).isEqualTo("A");
+            id = first.head().split("X-Amzn-SageMaker-New-Session-Id: ")[1].split(";")[0];
+        }
+        try (var second = open(ID, id)) {
+            assertThat(second.text("b").read().text()).isEqualTo("A,B");
+        }
+        assertThat(server.invoke("c", ID, id, "Content-Type", "text/plain").body())
+                .isEqualTo("A,B,C");
+        assertThat(handler.closed()).isZero();
 
-            try (var unknown = RawSocket.open(server.port(), PATH, ID, "abc")) {
-                assertThat(unknown.head()).startsWith("HTTP/1.1 400");
-                assertThat(unknown.body()).contains("is not open here");
-            }
+        try (var unknown = RawSocket.open(server.port(), PATH, ID, "abc")) {
+            assertThat(unknown.head()).startsWith("HTTP/1.1 400");
+            assertThat(unknown.body()).contains("is not open here");
         }
     }
 
@@ -339,8 +325,8 @@ class SocketTest {
     void aHandshakeThatLacksSomethingIsToldWhatAndOpensNoSession(
             String method, String connection, String version, String key, int status, String why) throws Exception {
         var handler = new RememberingHandler(LONG);
-        try (var server = TestServer.with(handler).start();
-                var refused = new RawConnection(server.port())) {
+        server = TestServer.with(handler).start();
+        try (var refused = new RawConnection(server.port())) {
             refused.send("%s %s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: %s\r\n"
                     .formatted(method, PATH, connection));
             if (version != null) {
@@ -359,20 +345,19 @@ class SocketTest {
     /// Jetty's own sessions: Javalin asks for one at each handshake.
     @Test
     void noHandshakeLeavesAnHttpSessionOrACookie() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start()) {
-            for (var path : List.of("/ping", "/invocations", "/nope", PATH)) {
-                for (int i = 0; i < 20; i++) {
-                    try (var socket = RawSocket.open(server.port(), path)) {
-                        assertThat(socket.head().toLowerCase(Locale.ROOT)).doesNotContain("cookie");
-                    }
+        server = TestServer.with(new TextHandler()).start();
+        for (var path : List.of("/ping", "/invocations", "/nope", PATH)) {
+            for (int i = 0; i < 20; i++) {
+                try (var socket = RawSocket.open(server.port(), path)) {
+                    assertThat(socket.head().toLowerCase(Locale.ROOT)).doesNotContain("cookie");
                 }
-                var version = HttpRequest.newBuilder(server.uri(path)).header("Sec-WebSocket-Version", "13");
-                assertThat(server.send(version.build()).headers().map()).doesNotContainKey("set-cookie");
             }
-            // Each look collects all garbage first.
-            await().pollInterval(Duration.ofSeconds(1))
-                    .until(() -> liveClasses().lines().noneMatch(line -> line.matches(".*\\.ManagedSession( .*)?")));
+            var version = HttpRequest.newBuilder(server.uri(path)).header("Sec-WebSocket-Version", "13");
+            assertThat(server.send(version.build()).headers().map()).doesNotContainKey("set-cookie");
         }
+        // Each look collects all garbage first.
+        await().pollInterval(Duration.ofSeconds(1))
+                .until(() -> liveClasses().lines().noneMatch(line -> line.matches(".*\\.ManagedSession( .*)?")));
     }
 
     private static String liveClasses() throws Exception {
@@ -401,33 +386,31 @@ class SocketTest {
                 return List.of(request.path() + "?" + request.query().orElse(""));
             }
         };
-        try (var server = TestServer.with(handler).start();
-                var socket = RawSocket.open(server.port(), path, "X-Amzn-SageMaker-Target-Variant", "a")) {
-            assertThat(socket.head()).startsWith("HTTP/1.1 " + status);
-            if (status == 101) {
-                assertThat(socket.text("a").read().text()).isEqualTo(path.toUpperCase(Locale.ROOT));
-            } else {
-                assertThat(socket.body()).contains("\"type\":\"not_found\"").contains(path);
-            }
+        server = TestServer.with(handler).start();
+        socket = RawSocket.open(server.port(), path, "X-Amzn-SageMaker-Target-Variant", "a");
+        assertThat(socket.head()).startsWith("HTTP/1.1 " + status);
+        if (status == 101) {
+            assertThat(socket.text("a").read().text()).isEqualTo(path.toUpperCase(Locale.ROOT));
+        } else {
+            assertThat(socket.body()).contains("\"type\":\"not_found\"").contains(path);
         }
     }
 
     @Test
     void otherHooksAnswerAtOnePathOnly() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start();
-                var socket = RawSocket.open(server.port(), "/chat")) {
-            assertThat(socket.head()).startsWith("HTTP/1.1 404");
-            assertThat(socket.body()).contains("expected " + PATH);
-            assertThat(server.get(PATH).statusCode()).isEqualTo(400);
-        }
+        server = TestServer.with(new TextHandler()).start();
+        socket = RawSocket.open(server.port(), "/chat");
+        assertThat(socket.head()).startsWith("HTTP/1.1 404");
+        assertThat(socket.body()).contains("expected " + PATH);
+        assertThat(server.get(PATH).statusCode()).isEqualTo(400);
     }
 
     @Test
     void aServerThatStopsAnswersWhatItHasAndClosesWith1001() throws Exception {
         var gate = new Gate(1);
-        var server = TestServer.with(new GatedHandler(gate)).start();
-        try (var idle = open(server);
-                var busy = open(server)) {
+        server = TestServer.with(new GatedHandler(gate)).start();
+        try (var idle = open();
+                var busy = open()) {
             busy.text("last");
             gate.awaitArrival();
             var stop = server.stop();
@@ -445,21 +428,20 @@ class SocketTest {
     void twoHundredSocketsWhoseHookFailsLeaveNothingBehind() throws Exception {
         var handler = new CountingInSessions();
         var random = new Random(22);
-        try (var server = TestServer.with(handler).start()) {
-            failAnywhere(server, random);
-            var leftovers = Leftovers.since(server);
-            failAnywhere(server, random);
-            leftovers.assertNone();
-            await().untilAsserted(() -> assertThat(handler.open()).isZero());
-            assertThat(handler.opened.get()).isEqualTo(400);
-            await().until(() -> handler.closed.get() == 400);
-        }
+        server = TestServer.with(handler).start();
+        failAnywhere(random);
+        var leftovers = Leftovers.since(server);
+        failAnywhere(random);
+        leftovers.assertNone();
+        await().untilAsserted(() -> assertThat(handler.open()).isZero());
+        assertThat(handler.opened.get()).isEqualTo(400);
+        await().until(() -> handler.closed.get() == 400);
     }
 
-    private static void failAnywhere(TestServer server, Random random) throws Exception {
+    private void failAnywhere(Random random) throws Exception {
         var sockets = new ArrayList<RawSocket>();
         for (int i = 0; i < 200; i++) {
-            var socket = open(server);
+            var socket = open();
             sockets.add(socket.text("50!" + (1 + random.nextInt(50))));
         }
         for (var socket : sockets) {
@@ -485,27 +467,31 @@ class SocketTest {
 
     @Test
     void idleSocketsHaveNoThreads() throws Exception {
-        try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
-            server.get("/ping");
-            int before = ManagementFactory.getThreadMXBean().getThreadCount();
-            var sockets = new ArrayList<RawSocket>();
-            for (int i = 0; i < 500; i++) {
-                sockets.add(open(server));
-            }
-            server.awaitMetrics("berth_sockets 500.0");
-            server.awaitMetrics("berth_sessions{model=\"model\"} 500.0");
-            // Carriers of virtual threads, and hooks that opened sessions.
-            assertThat(ManagementFactory.getThreadMXBean().getThreadCount() - before)
-                    .isLessThan(64);
-            for (var socket : sockets) {
-                socket.close();
-            }
-            assertNothingIsTaken(server);
-            server.awaitMetrics("berth_sessions{model=\"model\"} 0.0");
+        server = TestServer.with(new RememberingHandler(LONG)).start();
+        server.get("/ping");
+        int before = ManagementFactory.getThreadMXBean().getThreadCount();
+        var sockets = new ArrayList<RawSocket>();
+        for (int i = 0; i < 500; i++) {
+            sockets.add(open());
         }
+        server.awaitMetrics("berth_sockets 500.0");
+        server.awaitMetrics("berth_sessions{model=\"model\"} 500.0");
+        // Carriers of virtual threads, and hooks that opened sessions.
+        assertThat(ManagementFactory.getThreadMXBean().getThreadCount() - before)
+                .isLessThan(64);
+        for (var socket : sockets) {
+            socket.close();
+        }
+        assertNothingIsTaken();
+        server.awaitMetrics("berth_sessions{model=\"model\"} 0.0");
     }
 
-    private static RawSocket open(TestServer server, String... headers) throws IOException {
+    private void talkTo(InferenceHandler<?, ?, ?> handler, String... variables) throws Exception {
+        server = TestServer.with(handler).start(variables);
+        socket = open();
+    }
+
+    private RawSocket open(String... headers) throws IOException {
         var socket = RawSocket.open(server.port(), PATH, headers);
         assertThat(socket.head()).startsWith("HTTP/1.1 101");
         return socket;
@@ -522,7 +508,7 @@ class SocketTest {
     }
 
     /// No socket, and nothing of the account of requests.
-    private static void assertNothingIsTaken(TestServer server) {
+    private void assertNothingIsTaken() {
         var process = ProcessMemory.ofThisProcess();
         server.awaitMetrics("berth_sockets 0.0");
         await().untilAsserted(() -> {
