@@ -33,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -49,6 +50,9 @@ class OnnxGraphTest {
 
     private static final int LENGTH = 64;
 
+    @AutoClose
+    private Graph model;
+
     @TempDir
     private Path directory;
 
@@ -56,17 +60,15 @@ class OnnxGraphTest {
     @EnumSource(CpuProfile.class)
     void aForwardGivesEachOutput(CpuProfile profile) throws IOException {
         var file = OnnxModel.linear().write(directory.resolve("model.onnx"));
-        try (var model = Graph.load(file, new Accelerator.Cpu(3, profile))) {
-            assertThat(model.inputNames()).containsExactly("x");
-            assertThat(model.outputNames()).containsExactly("y", "twice");
-            for (int cores : new int[] {1, 2, 3}) {
-                assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2, 3, 4}, 2, 2)), cores))
-                        .containsExactly(
-                                Tensor.of(new float[] {8, 18}, 2, 1), Tensor.of(new float[] {2, 4, 6, 8}, 2, 2));
-            }
-            assertThat(model.forward(List.of(Tensor.of(new float[0], 0, 2))))
-                    .containsExactly(Tensor.of(new float[0], 0, 1), Tensor.of(new float[0], 0, 2));
+        model = Graph.load(file, new Accelerator.Cpu(3, profile));
+        assertThat(model.inputNames()).containsExactly("x");
+        assertThat(model.outputNames()).containsExactly("y", "twice");
+        for (int cores : new int[] {1, 2, 3}) {
+            assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2, 3, 4}, 2, 2)), cores))
+                    .containsExactly(Tensor.of(new float[] {8, 18}, 2, 1), Tensor.of(new float[] {2, 4, 6, 8}, 2, 2));
         }
+        assertThat(model.forward(List.of(Tensor.of(new float[0], 0, 2))))
+                .containsExactly(Tensor.of(new float[0], 0, 1), Tensor.of(new float[0], 0, 2));
     }
 
     @ParameterizedTest
@@ -77,8 +79,8 @@ class OnnxGraphTest {
 
     @Test
     void severalThreadsMayForwardAtOnce() throws Exception {
-        try (var model = load(OnnxModel.linear());
-                var threads = Executors.newFixedThreadPool(4)) {
+        model = load(OnnxModel.linear());
+        try (var threads = Executors.newFixedThreadPool(4)) {
             var calls = IntStream.range(0, 400)
                     .<Callable<Boolean>>mapToObj(i -> () -> model.forward(List.of(Tensor.of(new float[] {i, 0}, 1, 2)))
                                     .getFirst()
@@ -133,34 +135,32 @@ class OnnxGraphTest {
     @EnumSource(value = ElementType.class, mode = EnumSource.Mode.EXCLUDE, names = "STRING")
     void everyTypeOfNumbersGoesInAndComesOut(ElementType type) throws IOException {
         var input = Tensor.of(new float[] {1, 0, 1}, 3).as(type);
-        try (var model = load(identity(type.name().replace("FLOAT32", "FLOAT").replace("FLOAT64", "DOUBLE")))) {
-            assertThat(model.forward(List.of(input))).containsExactly(input);
-            var scalar = Tensor.of(new float[] {1}).as(type);
-            assertThat(model.forward(List.of(scalar.reshape()))).containsExactly(scalar.reshape());
-        }
+        model = load(identity(type.name().replace("FLOAT32", "FLOAT").replace("FLOAT64", "DOUBLE")));
+        assertThat(model.forward(List.of(input))).containsExactly(input);
+        var scalar = Tensor.of(new float[] {1}).as(type);
+        assertThat(model.forward(List.of(scalar.reshape()))).containsExactly(scalar.reshape());
     }
 
     @Test
     void textsGoInAndComeOut() throws IOException {
-        try (var model = load(identity("STRING"))) {
-            for (var texts : List.of(
-                    Tensor.of(new String[] {"a", "", "Łódź, 東京"}, 3),
-                    Tensor.of(new String[] {"a", "b"}, 2, 1),
-                    Tensor.of(new String[] {"alone"}),
-                    Tensor.of(new String[0], 0))) {
-                assertThat(model.forward(List.of(texts))).containsExactly(texts);
-            }
-            for (var text : List.of("\0", "😀", "\ud800")) {
-                assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new String[] {text}, 1))))
-                        .isInstanceOf(InvalidInputException.class)
-                        .hasMessageStartingWith("found a text with U+0000 or a character beyond U+FFFF");
-            }
-            assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {1}, 1))))
-                    .isInstanceOf(InvalidInputException.class)
-                    .hasMessage("the model's input x takes string, found int64[1]");
+        model = load(identity("STRING"));
+        for (var texts : List.of(
+                Tensor.of(new String[] {"a", "", "Łódź, 東京"}, 3),
+                Tensor.of(new String[] {"a", "b"}, 2, 1),
+                Tensor.of(new String[] {"alone"}),
+                Tensor.of(new String[0], 0))) {
+            assertThat(model.forward(List.of(texts))).containsExactly(texts);
         }
-        try (var model = load(identity("INT64"))) {
-            assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new String[] {"1"}, 1))))
+        for (var text : List.of("\0", "😀", "\ud800")) {
+            assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new String[] {text}, 1))))
+                    .isInstanceOf(InvalidInputException.class)
+                    .hasMessageStartingWith("found a text with U+0000 or a character beyond U+FFFF");
+        }
+        assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {1}, 1))))
+                .isInstanceOf(InvalidInputException.class)
+                .hasMessage("the model's input x takes string, found int64[1]");
+        try (var numbers = load(identity("INT64"))) {
+            assertThatThrownBy(() -> numbers.forward(List.of(Tensor.of(new String[] {"1"}, 1))))
                     .isInstanceOf(InvalidInputException.class)
                     .hasMessage("the model's input x takes int64, found string[1]");
         }
@@ -168,36 +168,33 @@ class OnnxGraphTest {
 
     @Test
     void bfloat16IsFloat32Outside() throws IOException {
-        try (var model = load(identity("BFLOAT16"))) {
-            var input = Tensor.of(new float[] {1.5f, -0x1.c3p127f, 0x1.01p0f, 0x1.03p0f, Float.NaN}, 5);
-            assertThat(model.forward(List.of(input)).getFirst().floats())
-                    .as("halves are rounded to even")
-                    .containsExactly(1.5f, -0x1.c4p127f, 1, 1.015625f, Float.NaN);
-        }
+        model = load(identity("BFLOAT16"));
+        var input = Tensor.of(new float[] {1.5f, -0x1.c3p127f, 0x1.01p0f, 0x1.03p0f, Float.NaN}, 5);
+        assertThat(model.forward(List.of(input)).getFirst().floats())
+                .as("halves are rounded to even")
+                .containsExactly(1.5f, -0x1.c4p127f, 1, 1.015625f, Float.NaN);
     }
 
     @Test
     void whatHasNoTypeOfTensorsComesInTheNextWiderOne() throws IOException {
-        try (var model = load(OnnxModel.of("""
+        model = load(OnnxModel.of("""
                 in x INT64 n; Cast x -> a to=UINT16; Cast x -> b to=UINT32; Cast x -> c to=UINT64;
-                out a UINT16 n; out b UINT32 n; out c UINT64 n"""))) {
-            assertThat(model.forward(List.of(Tensor.of(new long[] {65535, 4294967295L}, 2))))
-                    .containsExactly(
-                            Tensor.of(new int[] {65535, 65535}, 2),
-                            Tensor.of(new long[] {65535, 4294967295L}, 2),
-                            Tensor.of(new long[] {65535, 4294967295L}, 2));
-            assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {-1}, 1))))
-                    .isExactlyInstanceOf(EngineException.class)
-                    .hasMessageContaining("uint64 beyond the range of int64");
-        }
+                out a UINT16 n; out b UINT32 n; out c UINT64 n"""));
+        assertThat(model.forward(List.of(Tensor.of(new long[] {65535, 4294967295L}, 2))))
+                .containsExactly(
+                        Tensor.of(new int[] {65535, 65535}, 2),
+                        Tensor.of(new long[] {65535, 4294967295L}, 2),
+                        Tensor.of(new long[] {65535, 4294967295L}, 2));
+        assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {-1}, 1))))
+                .isExactlyInstanceOf(EngineException.class)
+                .hasMessageContaining("uint64 beyond the range of int64");
     }
 
     @Test
     void wholeNumbersOfAnotherTypeAreTakenWhereTheyFit() throws IOException {
-        try (var model = load(identity("INT32"))) {
-            var seven = List.of(Tensor.of(new int[] {7}, 1));
-            assertThat(model.forward(List.of(Tensor.of(new long[] {7}, 1)))).isEqualTo(seven);
-        }
+        model = load(identity("INT32"));
+        var seven = List.of(Tensor.of(new int[] {7}, 1));
+        assertThat(model.forward(List.of(Tensor.of(new long[] {7}, 1)))).isEqualTo(seven);
     }
 
     @ParameterizedTest
@@ -213,23 +210,21 @@ class OnnxGraphTest {
         in x INT32 n; Neg x -> y; out y INT32 n | FLOAT32 1 7 | the model's input x takes int32, found float32[1]
         """)
     void whatIsWrongWithTheInputsIsTheirs(String words, String inputs, String message) throws IOException {
-        try (var model = load(OnnxModel.of(words))) {
-            assertThatThrownBy(() -> model.forward(Tensors.of(inputs)))
-                    .isInstanceOf(InvalidInputException.class)
-                    .message()
-                    .contains(message)
-                    .hasSizeLessThan(600)
-                    .doesNotContain("\n", "/onnxruntime");
-        }
+        model = load(OnnxModel.of(words));
+        assertThatThrownBy(() -> model.forward(Tensors.of(inputs)))
+                .isInstanceOf(InvalidInputException.class)
+                .message()
+                .contains(message)
+                .hasSizeLessThan(600)
+                .doesNotContain("\n", "/onnxruntime");
     }
 
     @Test
     void theForwardAfterAFailureSucceeds() throws IOException {
-        try (var model = load(OnnxModel.of("in x INT64 n; in by INT64 n; Div x by -> y; out y INT64 n"))) {
-            assertThatThrownBy(() -> model.forward(Tensors.of("INT64 1 1; INT64 1 0")))
-                    .isInstanceOf(InvalidInputException.class);
-            assertThat(model.forward(Tensors.of("INT64 1 6; INT64 1 3"))).isEqualTo(Tensors.of("INT64 1 2"));
-        }
+        model = load(OnnxModel.of("in x INT64 n; in by INT64 n; Div x by -> y; out y INT64 n"));
+        assertThatThrownBy(() -> model.forward(Tensors.of("INT64 1 1; INT64 1 0")))
+                .isInstanceOf(InvalidInputException.class);
+        assertThat(model.forward(Tensors.of("INT64 1 6; INT64 1 3"))).isEqualTo(Tensors.of("INT64 1 2"));
     }
 
     /// A CPU without VNNI would stop at 32,767 for two of the products. There is no such CPU in every
@@ -250,35 +245,32 @@ class OnnxGraphTest {
         assertThat(OnnxFile.checked(file).model().hasZeroPoints()).isEqualTo(isExact);
         var ones = new float[LENGTH];
         Arrays.fill(ones, 1);
-        try (var model = Graph.load(file, CPU)) {
-            float sum = model.forward(List.of(Tensor.of(ones, 1, LENGTH)))
-                    .getFirst()
-                    .floats()[0];
-            if (isExact) {
-                assertThat(sum).isCloseTo(LENGTH * Byte.MAX_VALUE, within(1f));
-            }
+        model = Graph.load(file, CPU);
+        float sum =
+                model.forward(List.of(Tensor.of(ones, 1, LENGTH))).getFirst().floats()[0];
+        if (isExact) {
+            assertThat(sum).isCloseTo(LENGTH * Byte.MAX_VALUE, within(1f));
         }
     }
 
     @Test
     void aForwardEndsWithTheInterestOfItsCaller() throws Exception {
-        try (var model = load(OnnxModel.turning())) {
-            var failure = new CompletableFuture<Throwable>();
-            var caller = insideForEver(model, failure);
+        model = load(OnnxModel.turning());
+        var failure = new CompletableFuture<Throwable>();
+        var caller = insideForEver(model, failure);
 
-            caller.interrupt();
+        caller.interrupt();
 
-            assertThat(failure.get())
-                    .isInstanceOf(EngineException.class)
-                    .hasMessage("the forward was ended, because no caller waits for it");
-            var two = Tensor.of(new float[] {1, 2}, 1, 2);
-            assertThat(model.forward(List.of(two))).as("only that one").containsExactly(two);
-        }
+        assertThat(failure.get())
+                .isInstanceOf(EngineException.class)
+                .hasMessage("the forward was ended, because no caller waits for it");
+        var two = Tensor.of(new float[] {1, 2}, 1, 2);
+        assertThat(model.forward(List.of(two))).as("only that one").containsExactly(two);
     }
 
     @Test
     void theLastForwardThatLeavesFreesWhatWasClosed() throws Exception {
-        var model = load(OnnxModel.turning());
+        model = load(OnnxModel.turning());
         var failure = new CompletableFuture<Throwable>();
         var caller = insideForEver(model, failure);
 
@@ -311,16 +303,15 @@ class OnnxGraphTest {
 
     @Test
     void runningOutOfMemoryIsToldApartAndTheNextForwardSucceeds() throws IOException {
-        try (var model = load(OnnxModel.of("in shape INT64 2; ConstantOfShape shape -> y; out y FLOAT a b"))) {
-            assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {1 << 30, 1 << 20}, 2))))
-                    .isInstanceOf(InsufficientMemoryException.class)
-                    .message()
-                    .startsWith("there is no memory left for this batch: ")
-                    .hasSizeLessThan(600)
-                    .doesNotContain("\n");
-            assertThat(model.forward(List.of(Tensor.of(new long[] {1, 2}, 2))))
-                    .containsExactly(Tensor.of(new float[2], 1, 2));
-        }
+        model = load(OnnxModel.of("in shape INT64 2; ConstantOfShape shape -> y; out y FLOAT a b"));
+        assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {1 << 30, 1 << 20}, 2))))
+                .isInstanceOf(InsufficientMemoryException.class)
+                .message()
+                .startsWith("there is no memory left for this batch: ")
+                .hasSizeLessThan(600)
+                .doesNotContain("\n");
+        assertThat(model.forward(List.of(Tensor.of(new long[] {1, 2}, 2))))
+                .containsExactly(Tensor.of(new float[2], 1, 2));
     }
 
     /// Three rows of 32 MB take 256 MB of the session's memory, which grows by powers of two.
@@ -333,21 +324,20 @@ class OnnxGraphTest {
                         .number(7, 1)
                         .number(7, 8 << 20))
                 .write(directory.resolve("model.onnx"));
-        try (var model = Graph.load(file, new Accelerator.Cpu(1, CpuProfile.ADAPTIVE))) {
-            long before = Malloc.used();
-            var rows = Stream.of(1, 2, 3)
-                    .map(value -> Tensor.of(new float[] {value}, 1))
-                    .toList();
-            assertThat(RowCheck.of(
-                            rows,
-                            some -> model.forward(List.of(Tensor.stack(some))).getFirst().unstack().stream()
-                                    .map(List::of)
-                                    .toList(),
-                            _ -> "y",
-                            RowCheck.TOLERANCE))
-                    .matches(RowCheck.Result::areIndependent);
-            assertThat(Malloc.used() - before).isLessThan(100 << 20);
-        }
+        model = Graph.load(file, new Accelerator.Cpu(1, CpuProfile.ADAPTIVE));
+        long before = Malloc.used();
+        var rows = Stream.of(1, 2, 3)
+                .map(value -> Tensor.of(new float[] {value}, 1))
+                .toList();
+        assertThat(RowCheck.of(
+                        rows,
+                        some -> model.forward(List.of(Tensor.stack(some))).getFirst().unstack().stream()
+                                .map(List::of)
+                                .toList(),
+                        _ -> "y",
+                        RowCheck.TOLERANCE))
+                .matches(RowCheck.Result::areIndependent);
+        assertThat(Malloc.used() - before).isLessThan(100 << 20);
     }
 
     @ParameterizedTest
@@ -356,21 +346,20 @@ class OnnxGraphTest {
         var labels = key == OnnxModel.INT64
                 ? attribute("classlabels_int64s", List.of(7L, -2L, 30L))
                 : attribute("classlabels_strings", List.of("cat", "ant", "dog"));
-        try (var model = load(new OnnxModel()
+        model = load(new OnnxModel()
                 .opset("ai.onnx.ml", 3)
                 .input("x", OnnxModel.FLOAT, "n", 3)
                 .node("ai.onnx.ml", "ZipMap", List.of("x"), List.of("scores"), labels)
-                .outputOfMaps("scores", key))) {
-            assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 2, 3))))
-                    .as("in the order of the labels")
-                    .containsExactly(Tensor.of(new float[] {2, 1, 3, 5, 4, 6}, 2, 3));
-        }
+                .outputOfMaps("scores", key));
+        assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 2, 3))))
+                .as("in the order of the labels")
+                .containsExactly(Tensor.of(new float[] {2, 1, 3, 5, 4, 6}, 2, 3));
     }
 
     @Test
     void keptTensorsGoOnFromForwardToForwardAlsoInAnotherGraph() throws IOException {
-        try (var model = load(remembering());
-                var one = model.keep(Tensor.of(new float[2], 2))) {
+        model = load(remembering());
+        try (var one = model.keep(Tensor.of(new float[2], 2))) {
             assertThat(one.bytes()).isEqualTo(8);
             assertThat(added(model, 1, one)).containsExactly(1, 1);
             try (var other = load(remembering())) {
@@ -382,8 +371,8 @@ class OnnxGraphTest {
 
     @Test
     void aForwardThatFailsLeavesWhatIsKeptAsItWas() throws IOException {
-        try (var model = load(remembering());
-                var one = model.keep(Tensor.of(new float[] {1, 2}, 2));
+        model = load(remembering());
+        try (var one = model.keep(Tensor.of(new float[] {1, 2}, 2));
                 var three = model.keep(Tensor.of(new float[3], 3))) {
             assertThatThrownBy(() -> added(model, 1, three)).isInstanceOf(InvalidInputException.class);
             assertThatThrownBy(() -> added(model, 1, one, three))
@@ -392,10 +381,10 @@ class OnnxGraphTest {
             assertThat(three.bytes()).isEqualTo(12);
             assertThat(added(model, 1, one)).containsExactly(2, 3);
         }
-        try (var model = load(OnnxModel.of("in x FLOAT n; in y FLOAT n; Add x y -> z; out z FLOAT n"));
-                var one = model.keep(Tensor.of(new float[2], 2));
-                var two = model.keep(Tensor.of(new float[2], 2))) {
-            assertThatThrownBy(() -> model.forward(List.of(), List.of(one, two), 1))
+        try (var adding = load(OnnxModel.of("in x FLOAT n; in y FLOAT n; Add x y -> z; out z FLOAT n"));
+                var one = adding.keep(Tensor.of(new float[2], 2));
+                var two = adding.keep(Tensor.of(new float[2], 2))) {
+            assertThatThrownBy(() -> adding.forward(List.of(), List.of(one, two), 1))
                     .isExactlyInstanceOf(EngineException.class)
                     .hasMessage("the model returned 1 outputs, expected 2 tensors at the end, as many as it was given");
         }
@@ -404,8 +393,8 @@ class OnnxGraphTest {
     @Test
     void aKeptTensorIsClosedWithItsGraph() throws IOException {
         KeptTensor orphan;
-        try (var model = load(remembering())) {
-            orphan = model.keep(Tensor.of(new float[2], 2));
+        try (var closed = load(remembering())) {
+            orphan = closed.keep(Tensor.of(new float[2], 2));
             assertThat(orphan.bytes()).isEqualTo(8);
         }
         assertThat(orphan.bytes()).isZero();

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,6 +31,12 @@ class IndependentRowsTest {
     private static final String INDEPENDENT =
             "{\"format\": 1, \"files\": [{\"path\": \"model.onnx\"}], \"independentRows\": %s}";
 
+    @AutoClose
+    private CapturedLog log;
+
+    @AutoClose
+    private TestServer server;
+
     @TempDir
     private Path artifact;
 
@@ -38,35 +45,31 @@ class IndependentRowsTest {
     @ValueSource(strings = {"onnx", "torchscript"})
     void noNumberOfACallerReachesAnother(String engine) throws Exception {
         centred(engine);
-        try (var server = slowlyMerging().start()) {
-            var answers = IntStream.range(1, 40)
-                    .mapToObj(i -> server.invokeAsync("[[%d, 7]]".formatted(i), json()))
-                    .toList();
-            for (var answer : answers) {
-                assertThat(answer.join().body()).isEqualTo("[[0.0,0.0]]");
-            }
-            assertThat(server.answer("[[1, 2], [3, 6]]")).isEqualTo("[[-1.0,-2.0],[1.0,2.0]]");
-            assertThat(server.answer("[1, 2]")).isEqualTo("[0.0,0.0]");
+        server = slowlyMerging().start();
+        var answers = IntStream.range(1, 40)
+                .mapToObj(i -> server.invokeAsync("[[%d, 7]]".formatted(i), json()))
+                .toList();
+        for (var answer : answers) {
+            assertThat(answer.join().body()).isEqualTo("[[0.0,0.0]]");
         }
+        assertThat(server.answer("[[1, 2], [3, 6]]")).isEqualTo("[[-1.0,-2.0],[1.0,2.0]]");
+        assertThat(server.answer("[1, 2]")).isEqualTo("[0.0,0.0]");
     }
 
     @Test
     void independentRowsOfSeveralCallersStillShareAForward() throws Exception {
         OnnxModel.linear().write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact)
-                .set("BERTH_MAX_BATCH_SIZE", "8")
-                .start("BERTH_MAX_BATCH_DELAY_MS=60000")) {
-            var answers = IntStream.range(0, 8)
-                    .mapToObj(i -> server.invokeAsync("[[1, %d]]".formatted(i), json()))
-                    .toList();
-            CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new)).join();
-            assertThat(answers.get(3).join().body()).isEqualTo("[{\"y\":[11.0],\"twice\":[2.0,6.0]}]");
-            assertThat(server.get("/metrics").body().lines())
-                    .filteredOn(line -> line.startsWith("berth_batch_size_count"))
-                    .singleElement()
-                    .asString()
-                    .matches(".* 1(\\.0)?");
-        }
+        server = TestServer.artifact(artifact).set("BERTH_MAX_BATCH_SIZE", "8").start("BERTH_MAX_BATCH_DELAY_MS=60000");
+        var answers = IntStream.range(0, 8)
+                .mapToObj(i -> server.invokeAsync("[[1, %d]]".formatted(i), json()))
+                .toList();
+        CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new)).join();
+        assertThat(answers.get(3).join().body()).isEqualTo("[{\"y\":[11.0],\"twice\":[2.0,6.0]}]");
+        assertThat(server.get("/metrics").body().lines())
+                .filteredOn(line -> line.startsWith("berth_batch_size_count"))
+                .singleElement()
+                .asString()
+                .matches(".* 1(\\.0)?");
     }
 
     /// More steps than a batch has rows.
@@ -80,41 +83,39 @@ class IndependentRowsTest {
                 .mapToObj(i -> "[%d.0,%d.0]".formatted(i, i * (i + 1) / 2))
                 .collect(Collectors.joining(",", "[", "]"));
         var list = "[%s]".formatted(String.join(",", steps));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.answer(list)).isEqualTo(expected);
-            assertThat(server.answer("{\"instances\": %s}".formatted(list)))
-                    .isEqualTo("{\"predictions\":%s}".formatted(expected));
-            assertThat(server.answer("{\"inputs\": {\"x\": %s}}".formatted(list)))
-                    .isEqualTo("{\"outputs\":%s}".formatted(expected));
-            assertThat(server.answer("{\"x\": %s}".formatted(list)))
-                    .as("the array that the model takes")
-                    .isEqualTo(expected);
-            assertThat(server.answer("application/jsonlines", String.join("\n", steps)))
-                    .isEqualTo(expected);
-            var csv = String.join("\n", steps).replaceAll("[\\[\\] ]", "");
-            assertThat(server.answer("text/csv", csv)).isEqualTo(expected);
-            assertThat(npy(server, Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 3, 2)))
-                    .isEqualTo(Tensor.of(new float[] {1, 2, 4, 6, 9, 12}, 3, 2));
-        }
+        server = TestServer.artifact(artifact).start();
+        assertThat(server.answer(list)).isEqualTo(expected);
+        assertThat(server.answer("{\"instances\": %s}".formatted(list)))
+                .isEqualTo("{\"predictions\":%s}".formatted(expected));
+        assertThat(server.answer("{\"inputs\": {\"x\": %s}}".formatted(list)))
+                .isEqualTo("{\"outputs\":%s}".formatted(expected));
+        assertThat(server.answer("{\"x\": %s}".formatted(list)))
+                .as("the array that the model takes")
+                .isEqualTo(expected);
+        assertThat(server.answer("application/jsonlines", String.join("\n", steps)))
+                .isEqualTo(expected);
+        var csv = String.join("\n", steps).replaceAll("[\\[\\] ]", "");
+        assertThat(server.answer("text/csv", csv)).isEqualTo(expected);
+        assertThat(npy(server, Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 3, 2)))
+                .isEqualTo(Tensor.of(new float[] {1, 2, 4, 6, 9, 12}, 3, 2));
     }
 
     @Test
     void allRowsMayHaveOneAnswer() throws Exception {
         OnnxModel.mostOfAllRows().write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.answer("[[1, 9], [5, 2], [3, 3]]")).isEqualTo("[[5.0,9.0]]");
-            assertThat(server.answer("{\"instances\": [[1, 9], [5, 2]]}")).isEqualTo("{\"predictions\":[[5.0,9.0]]}");
-            assertThat(server.answer("{\"points\": [[1, 9], [5, 2]]}")).isEqualTo("[[5.0,9.0]]");
-            assertThat(server.invoke("1,9\n5,2", "Content-Type", "text/csv", "Accept", "text/csv")
-                            .body())
-                    .isEqualTo("5.0,9.0");
-            assertThat(npy(server, Tensor.of(new float[] {1, 9, 5, 2}, 2, 2)))
-                    .isEqualTo(Tensor.of(new float[] {5, 9}, 1, 2));
-            assertStatus(
-                    server.invoke("[[1, 2], [3]]", json()),
-                    400,
-                    "row 2 of 2: found [float32[1]], expected [float32[2]] as in the first row: the model takes all rows of a request in one forward");
-        }
+        server = TestServer.artifact(artifact).start();
+        assertThat(server.answer("[[1, 9], [5, 2], [3, 3]]")).isEqualTo("[[5.0,9.0]]");
+        assertThat(server.answer("{\"instances\": [[1, 9], [5, 2]]}")).isEqualTo("{\"predictions\":[[5.0,9.0]]}");
+        assertThat(server.answer("{\"points\": [[1, 9], [5, 2]]}")).isEqualTo("[[5.0,9.0]]");
+        assertThat(server.invoke("1,9\n5,2", "Content-Type", "text/csv", "Accept", "text/csv")
+                        .body())
+                .isEqualTo("5.0,9.0");
+        assertThat(npy(server, Tensor.of(new float[] {1, 9, 5, 2}, 2, 2)))
+                .isEqualTo(Tensor.of(new float[] {5, 9}, 1, 2));
+        assertStatus(
+                server.invoke("[[1, 2], [3]]", json()),
+                400,
+                "row 2 of 2: found [float32[1]], expected [float32[2]] as in the first row: the model takes all rows of a request in one forward");
         assertStartFails(
                 INDEPENDENT.formatted("\"yes\""), "model.json: independentRows: found \"yes\", expected true or false");
         assertStartFails(
@@ -126,18 +127,17 @@ class IndependentRowsTest {
     @Test
     void severalOutputsOfARequestAreAnsweredAsTheyAre() throws Exception {
         torchScript("widest.pt");
-        try (var server = TestServer.artifact(artifact).start()) {
-            var outputs = "{\"rest\":[[20.0,1.0],[46.0,0.0]],\"widest\":[[41.0,3.0]]}";
-            assertThat(server.answer("[[21, 2], [-5, 3]]")).isEqualTo(outputs);
-            assertThat(server.answer("{\"instances\": [[21, 2], [-5, 3]]}"))
-                    .isEqualTo("{\"predictions\":%s}".formatted(outputs));
-            assertThat(server.answer("text/csv", "21,2\n-5,3")).isEqualTo(outputs);
-            assertThat(server.answer("[21, 2]"))
-                    .as("one row, and so one answer")
-                    .isEqualTo("{\"rest\":[20.0,0.0],\"widest\":[41.0,2.0]}");
-        }
-        try (var server = TestServer.artifact(artifact).start("BERTH_BAD_RECORDS=keep")) {
-            assertStatus(server.invoke("[1, 2]\nx", "Content-Type", "application/jsonlines"), 400, "line 2: not JSON");
+        server = TestServer.artifact(artifact).start();
+        var outputs = "{\"rest\":[[20.0,1.0],[46.0,0.0]],\"widest\":[[41.0,3.0]]}";
+        assertThat(server.answer("[[21, 2], [-5, 3]]")).isEqualTo(outputs);
+        assertThat(server.answer("{\"instances\": [[21, 2], [-5, 3]]}"))
+                .isEqualTo("{\"predictions\":%s}".formatted(outputs));
+        assertThat(server.answer("text/csv", "21,2\n-5,3")).isEqualTo(outputs);
+        assertThat(server.answer("[21, 2]"))
+                .as("one row, and so one answer")
+                .isEqualTo("{\"rest\":[20.0,0.0],\"widest\":[41.0,2.0]}");
+        try (var keeping = TestServer.artifact(artifact).start("BERTH_BAD_RECORDS=keep")) {
+            assertStatus(keeping.invoke("[1, 2]\nx", "Content-Type", "application/jsonlines"), 400, "line 2: not JSON");
         }
     }
 
@@ -155,11 +155,10 @@ class IndependentRowsTest {
                         .number(7, 30))
                 .initializer(OnnxModel.tensor("front", OnnxModel.INT64, 1).number(7, 0))
                 .write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.answer("[[1,8,9],[2,8,9]]"))
-                    .isEqualTo(
-                            "{\"probabilities\":[[[1.0,8.0,9.0],[2.0,8.0,9.0]],[[-1.0,-8.0,-9.0],[-2.0,-8.0,-9.0]]],\"classes\":[10,20,30]}");
-        }
+        server = TestServer.artifact(artifact).start();
+        assertThat(server.answer("[[1,8,9],[2,8,9]]"))
+                .isEqualTo(
+                        "{\"probabilities\":[[[1.0,8.0,9.0],[2.0,8.0,9.0]],[[-1.0,-8.0,-9.0],[-2.0,-8.0,-9.0]]],\"classes\":[10,20,30]}");
     }
 
     /// The rows of as many callers as there are columns would be cut across.
@@ -201,50 +200,46 @@ class IndependentRowsTest {
         if (!sample.equals("-")) {
             Files.writeString(artifact.resolve("sample.json"), sample);
         }
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.answer(request)).isEqualTo(answer);
-            assertThat(log.text()).contains("a forward takes " + rows);
-        }
+        log = new CapturedLog();
+        server = TestServer.artifact(artifact).start();
+        assertThat(server.answer(request)).isEqualTo(answer);
+        assertThat(log.text()).contains("a forward takes " + rows);
     }
 
     /// Nothing but the sample tells what a row is like.
     @Test
     void aSampleShowsWhatTheFileDoesNot() throws Exception {
         torchScript("two-columns.pt");
-        try (var log = new CapturedLog()) {
+        try (var first = new CapturedLog()) {
             Files.writeString(artifact.resolve("sample.json"), "[[[1, 2.5]], [[3, 4]]]");
-            try (var server = TestServer.artifact(artifact).start()) {
-                assertThat(server.answer("[[[1, 2]]]")).isEqualTo("[[[21.0]]]");
+            try (var alike = TestServer.artifact(artifact).start()) {
+                assertThat(alike.answer("[[[1, 2]]]")).isEqualTo("[[[21.0]]]");
             }
-            assertThat(log.text()).contains("together: rows like those of the sample were answered the same");
+            assertThat(first.text()).contains("together: rows like those of the sample were answered the same");
         }
-        try (var log = new CapturedLog()) {
-            torchScript("centred.pt");
-            Files.writeString(artifact.resolve("sample.json"), "[[1, 2]]");
-            try (var server = TestServer.artifact(artifact).start()) {
-                assertThat(server.answer("[[1], [3]]")).isEqualTo("[[-1.0],[1.0]]");
-            }
-            assertThat(log.text()).contains("rows like those of the sample depend on each other: ");
-        }
+        log = new CapturedLog();
+        torchScript("centred.pt");
+        Files.writeString(artifact.resolve("sample.json"), "[[1, 2]]");
+        server = TestServer.artifact(artifact).start();
+        assertThat(server.answer("[[1], [3]]")).isEqualTo("[[-1.0],[1.0]]");
+        assertThat(log.text()).contains("rows like those of the sample depend on each other: ");
     }
 
     /// Nobody can make up its cities. One forward a request is answered row by row, as the file says.
     @Test
     void aPipelineWithoutASampleIsStillATable() throws Exception {
         Files.copy(Path.of("examples/scikit-learn/model.onnx"), artifact.resolve("model.onnx"));
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(artifact).start("BERTH_BAD_RECORDS=keep")) {
-            var rows = "34,51000,Paris,3\nx\n,18000,,12";
-            var answer = server.invoke(rows, "Content-Type", "text/csv", "Accept", "text/csv")
-                    .body();
-            assertThat(answer.lines().toList())
-                    .hasSize(3)
-                    .satisfies(lines -> assertThat(lines.get(0)).startsWith("stays,0.00109"))
-                    .satisfies(lines -> assertThat(lines.get(1)).startsWith("\"ERROR: row 2"))
-                    .satisfies(lines -> assertThat(lines.get(2)).startsWith("leaves,0.87396"));
-            assertThat(log.text()).contains("a forward takes all rows of a request, and no others");
-        }
+        log = new CapturedLog();
+        server = TestServer.artifact(artifact).start("BERTH_BAD_RECORDS=keep");
+        var rows = "34,51000,Paris,3\nx\n,18000,,12";
+        var answer = server.invoke(rows, "Content-Type", "text/csv", "Accept", "text/csv")
+                .body();
+        assertThat(answer.lines().toList())
+                .hasSize(3)
+                .satisfies(lines -> assertThat(lines.get(0)).startsWith("stays,0.00109"))
+                .satisfies(lines -> assertThat(lines.get(1)).startsWith("\"ERROR: row 2"))
+                .satisfies(lines -> assertThat(lines.get(2)).startsWith("leaves,0.87396"));
+        assertThat(log.text()).contains("a forward takes all rows of a request, and no others");
     }
 
     /// The class that a hook's records go to can't make one of a request.
@@ -257,13 +252,12 @@ class IndependentRowsTest {
                 return super.inputFn(request);
             }
         };
-        try (var server = TestServer.with(handler).start("BERTH_MAX_BATCH_DELAY_MS=100")) {
-            var answers = IntStream.range(0, 8)
-                    .mapToObj(i -> server.invokeAsync("[[%d]]".formatted(i), json()))
-                    .toList();
-            for (var answer : answers) {
-                assertThat(answer.join().body()).isEqualTo("[[0.0]]");
-            }
+        server = TestServer.with(handler).start("BERTH_MAX_BATCH_DELAY_MS=100");
+        var answers = IntStream.range(0, 8)
+                .mapToObj(i -> server.invokeAsync("[[%d]]".formatted(i), json()))
+                .toList();
+        for (var answer : answers) {
+            assertThat(answer.join().body()).isEqualTo("[[0.0]]");
         }
     }
 

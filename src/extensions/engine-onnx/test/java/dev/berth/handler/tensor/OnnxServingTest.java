@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,6 +30,9 @@ class OnnxServingTest {
     @TempDir
     private Path parent;
 
+    @AutoClose
+    private TestServer server;
+
     private Path artifact;
 
     @BeforeEach
@@ -39,16 +43,14 @@ class OnnxServingTest {
     @Test
     void aDirectoryWithAModelOnnxIsServed() throws Exception {
         OnnxModel.linear().write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.answer("{\"instances\": [[1, 2], [3, 4]]}"))
-                    .isEqualTo(
-                            "{\"predictions\":[{\"y\":[8.0],\"twice\":[2.0,4.0]},{\"y\":[18.0],\"twice\":[6.0,8.0]}]}");
-            assertThat(server.invoke("1,2\n3,4\n", "Content-Type", "text/csv").statusCode())
-                    .isEqualTo(200);
-            var refused = server.invoke("{\"instances\": [[1, 2, 3]]}");
-            assertStatus(refused, 400, "Got invalid dimensions for input: x");
-            assertThat(refused.body()).doesNotContain("onnxruntime", artifact.toString());
-        }
+        server = TestServer.artifact(artifact).start();
+        assertThat(server.answer("{\"instances\": [[1, 2], [3, 4]]}"))
+                .isEqualTo("{\"predictions\":[{\"y\":[8.0],\"twice\":[2.0,4.0]},{\"y\":[18.0],\"twice\":[6.0,8.0]}]}");
+        assertThat(server.invoke("1,2\n3,4\n", "Content-Type", "text/csv").statusCode())
+                .isEqualTo(200);
+        var refused = server.invoke("{\"instances\": [[1, 2, 3]]}");
+        assertStatus(refused, 400, "Got invalid dimensions for input: x");
+        assertThat(refused.body()).doesNotContain("onnxruntime", artifact.toString());
     }
 
     @Test
@@ -56,16 +58,15 @@ class OnnxServingTest {
         OnnxModel.of("""
                 in amount DOUBLE n; in count INT32 n; Cast count -> wide to=DOUBLE;
                 Mul amount wide -> total; out total DOUBLE n""").write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.answer(
-                            "{\"instances\": [{\"amount\": 16777217, \"count\": 2}, {\"count\": 3, \"amount\": 0.1}]}"))
-                    .as("no float32 on the way")
-                    .isEqualTo("{\"predictions\":[3.3554434E7,0.30000000000000004]}");
-            assertStatus(
-                    server.invoke("{\"instances\": [{\"amount\": 1, \"count\": 2.5}]}"),
-                    400,
-                    "found 2.5, expected a whole number that is int32");
-        }
+        server = TestServer.artifact(artifact).start();
+        assertThat(server.answer(
+                        "{\"instances\": [{\"amount\": 16777217, \"count\": 2}, {\"count\": 3, \"amount\": 0.1}]}"))
+                .as("no float32 on the way")
+                .isEqualTo("{\"predictions\":[3.3554434E7,0.30000000000000004]}");
+        assertStatus(
+                server.invoke("{\"instances\": [{\"amount\": 1, \"count\": 2.5}]}"),
+                400,
+                "found 2.5, expected a whole number that is int32");
     }
 
     /// A voice detector's inputs: the sound, a state whose second dimension is the batch, and a rate.
@@ -77,26 +78,21 @@ class OnnxServingTest {
                 out loud FLOAT batch samples; out next FLOAT 2 batch 1; out times FLOAT""").write(artifact.resolve("model.onnx"));
         var record = "{\"sound\": [[1, 2]], \"state\": [[[3]], [[4]]], \"rate\": %d}";
         var expected = "{\"loud\":[[%d.0,%d.0]],\"next\":[[[%d.0]],[[%d.0]]],\"times\":%d.0}".formatted(2, 4, 5, 6, 2);
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.answer(record.formatted(2))).isEqualTo(expected);
-            assertThat(server.answer("{\"instances\": [%s, %s]}".formatted(record.formatted(2), record.formatted(1))))
-                    .isEqualTo("{\"predictions\":[%s,%s]}"
-                            .formatted(expected, "{\"loud\":[[1.0,2.0]],\"next\":[[[4.0]],[[5.0]]],\"times\":1.0}"));
-            var arrays = Npz.write(new TreeMap<>(Map.of(
-                    "sound", Tensor.of(new float[] {1, 2}, 1, 1, 2),
-                    "state", Tensor.of(new float[] {3, 4}, 1, 2, 1, 1),
-                    "rate", Tensor.of(new long[] {2}, 1))));
-            var response = server.invoke(
-                    BodyPublishers.ofByteArray(arrays),
-                    "Content-Type",
-                    "application/x-npz",
-                    "Accept",
-                    "application/json");
-            assertThat(response.body()).isEqualTo("[%s]".formatted(expected));
-            assertThat(server.invoke(record.formatted(2).replace("[[1, 2]]", "[1, 2]"))
-                            .body())
-                    .contains("the model does not take [float32[2], float32[2, 1, 1], int64[]]: ");
-        }
+        server = TestServer.artifact(artifact).start();
+        assertThat(server.answer(record.formatted(2))).isEqualTo(expected);
+        assertThat(server.answer("{\"instances\": [%s, %s]}".formatted(record.formatted(2), record.formatted(1))))
+                .isEqualTo("{\"predictions\":[%s,%s]}"
+                        .formatted(expected, "{\"loud\":[[1.0,2.0]],\"next\":[[[4.0]],[[5.0]]],\"times\":1.0}"));
+        var arrays = Npz.write(new TreeMap<>(Map.of(
+                "sound", Tensor.of(new float[] {1, 2}, 1, 1, 2),
+                "state", Tensor.of(new float[] {3, 4}, 1, 2, 1, 1),
+                "rate", Tensor.of(new long[] {2}, 1))));
+        var response = server.invoke(
+                BodyPublishers.ofByteArray(arrays), "Content-Type", "application/x-npz", "Accept", "application/json");
+        assertThat(response.body()).isEqualTo("[%s]".formatted(expected));
+        assertThat(server.invoke(record.formatted(2).replace("[[1, 2]]", "[1, 2]"))
+                        .body())
+                .contains("the model does not take [float32[2], float32[2, 1, 1], int64[]]: ");
     }
 
     @ParameterizedTest
@@ -111,9 +107,8 @@ class OnnxServingTest {
       """)
     void aRecordAndItsAnswerMayHaveAnyShape(String model, String request, String answer) throws Exception {
         OnnxModel.of(model).write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.answer(request)).isEqualTo(answer);
-        }
+        server = TestServer.artifact(artifact).start();
+        assertThat(server.answer(request)).isEqualTo(answer);
     }
 
     @Test
@@ -121,9 +116,8 @@ class OnnxServingTest {
         OnnxModel.linear().write(artifact.resolve("linear"));
         Files.writeString(artifact.resolve("model.json"), """
         {"format": 1, "engine": "onnx", "files": [{"path": "linear"}], "outputs": ["twice", "y"]}""");
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.answer("[[1, 2]]")).isEqualTo("[{\"twice\":[2.0,4.0],\"y\":[8.0]}]");
-        }
+        server = TestServer.artifact(artifact).start();
+        assertThat(server.answer("[[1, 2]]")).isEqualTo("[{\"twice\":[2.0,4.0],\"y\":[8.0]}]");
     }
 
     @Test
@@ -138,8 +132,8 @@ class OnnxServingTest {
     void aTokenizerThatOnlyPythonReadsIsNamed() throws Exception {
         OnnxModel.linear().write(artifact.resolve("model.onnx"));
         Files.writeString(artifact.resolve("vocab.txt"), "[PAD]");
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(artifact).start()) {
+        try (var log = new CapturedLog()) {
+            server = TestServer.artifact(artifact).start();
             assertThat(server.answer("[[1, 2]]")).startsWith("[");
             assertThat(log.text())
                     .contains("found vocab.txt and no tokenizer.json, so the model takes tensors; save its");
@@ -178,9 +172,8 @@ class OnnxServingTest {
                     artifact.resolve("model.json"),
                     Files.readString(TestServer.SAMPLE_ARTIFACT.resolve("model.json"))
                             .replace("model.pt", "model.onnx"));
-            try (var server = TestServer.artifact(artifact).start()) {
-                answers.add(
-                        server.answer("{\"question\": \"Who?\", \"context\": \"Marie Curie was born in Warsaw.\"}"));
+            try (var asked = TestServer.artifact(artifact).start()) {
+                answers.add(asked.answer("{\"question\": \"Who?\", \"context\": \"Marie Curie was born in Warsaw.\"}"));
             }
         }
         assertThat(answers.getFirst()).contains("\"answer\":");

@@ -17,7 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,7 +36,11 @@ class TableServingTest {
 
     private static final String LEAVES = "{\"label\":\"leaves\",\"probabilities\":[0.87396026,0.12603977]}";
 
+    @AutoClose
     private static TestServer pipeline;
+
+    @AutoClose
+    private TestServer server;
 
     @TempDir
     private Path artifact;
@@ -44,11 +48,6 @@ class TableServingTest {
     @BeforeAll
     static void start() throws Exception {
         pipeline = TestServer.artifact(Path.of("examples/scikit-learn")).start();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        pipeline.close();
     }
 
     @ParameterizedTest
@@ -114,11 +113,10 @@ class TableServingTest {
 
     @Test
     void aBadRowMayBeKeptInItsPlace() throws Exception {
-        try (var server = TestServer.artifact(Path.of("examples/scikit-learn")).start("BERTH_BAD_RECORDS=keep")) {
-            assertThat(server.answer("text/csv", "x\n34,51000,Paris,3"))
-                    .startsWith("[{\"error\":\"row 1: found 1 column")
-                    .endsWith(STAYS + "]");
-        }
+        server = TestServer.artifact(Path.of("examples/scikit-learn")).start("BERTH_BAD_RECORDS=keep");
+        assertThat(server.answer("text/csv", "x\n34,51000,Paris,3"))
+                .startsWith("[{\"error\":\"row 1: found 1 column")
+                .endsWith(STAYS + "]");
     }
 
     @Test
@@ -145,13 +143,12 @@ class TableServingTest {
                     .mapToObj(i -> i + ":" + row.path(i))
                     .collect(Collectors.joining(" ")));
         }
-        try (var server = serve(name, null)) {
-            assertAnswers(server, "text/csv", String.join("\n", csv), cases);
-            assertAnswers(server, "text/csv; header=present", "a,b,c,d\n" + String.join("\n", csv), cases);
-            assertAnswers(server, "text/libsvm", "1 " + String.join("\n1 ", libsvm) + "\n", cases);
-            assertAnswers(server, "text/x-libsvm", String.join("\n", libsvm), cases);
-            assertAnswers(server, "application/jsonlines", String.join("\n", json), cases);
-        }
+        server = serve(name, null);
+        assertAnswers(server, "text/csv", String.join("\n", csv), cases);
+        assertAnswers(server, "text/csv; header=present", "a,b,c,d\n" + String.join("\n", csv), cases);
+        assertAnswers(server, "text/libsvm", "1 " + String.join("\n1 ", libsvm) + "\n", cases);
+        assertAnswers(server, "text/x-libsvm", String.join("\n", libsvm), cases);
+        assertAnswers(server, "application/jsonlines", String.join("\n", json), cases);
     }
 
     @Test
@@ -159,21 +156,20 @@ class TableServingTest {
         var json = """
         {"format": 1, "files": [{"path": "model.onnx"}], "outputs": ["probabilities"],
          "inputs": [{"name": "input", "columns": ["a", "b", "c", "d"]}]}""";
-        try (var server = serve("xgboost", json)) {
-            var expected = server.answer("text/csv", "1,2,,4");
-            assertThat(expected).startsWith("[[0.").endsWith("]]");
-            for (var csv : List.of("d,a,b,c\n4,1,2,", "a,b,c,d\n1,2,NaN,4", "a,b,c,d\n1,2,nan,4")) {
-                assertThat(server.answer("text/csv", csv)).isEqualTo(expected);
-            }
-            for (var line : List.of(
-                    "{\"d\": 4, \"b\": 2, \"c\": null, \"a\": 1}", "[1, 2, null, 4]", "{\"input\": [1, 2, null, 4]}")) {
-                assertThat(server.answer("application/jsonlines", line)).isEqualTo(expected);
-            }
-            assertThat(server.invoke("{\"a\": 1, \"id\": 7}").body())
-                    .contains("body: missing [b, c, d], unknown [id], expected [a, b, c, d]");
+        server = serve("xgboost", json);
+        var expected = server.answer("text/csv", "1,2,,4");
+        assertThat(expected).startsWith("[[0.").endsWith("]]");
+        for (var csv : List.of("d,a,b,c\n4,1,2,", "a,b,c,d\n1,2,NaN,4", "a,b,c,d\n1,2,nan,4")) {
+            assertThat(server.answer("text/csv", csv)).isEqualTo(expected);
         }
-        try (var server = serve("xgboost", null)) {
-            assertThat(server.invoke("{\"a\": 1, \"id\": 7}").body())
+        for (var line : List.of(
+                "{\"d\": 4, \"b\": 2, \"c\": null, \"a\": 1}", "[1, 2, null, 4]", "{\"input\": [1, 2, null, 4]}")) {
+            assertThat(server.answer("application/jsonlines", line)).isEqualTo(expected);
+        }
+        assertThat(server.invoke("{\"a\": 1, \"id\": 7}").body())
+                .contains("body: missing [b, c, d], unknown [id], expected [a, b, c, d]");
+        try (var unnamed = serve("xgboost", null)) {
+            assertThat(unnamed.invoke("{\"a\": 1, \"id\": 7}").body())
                     .contains(
                             "body: found an object, expected a list of 4, or columns in model.json with the names of them all");
         }
@@ -181,11 +177,10 @@ class TableServingTest {
 
     @Test
     void libsvmHasTheNumbersOfCsv() throws Exception {
-        try (var server = serve("xgboost", null)) {
-            assertThat(server.answer("text/libsvm", "1 0:1e0 1:NAN 2:-inf 3:+Infinity"))
-                    .isEqualTo(server.answer("text/csv", "1,,-INF,inf"))
-                    .isNotEqualTo(server.answer("text/csv", "1,,,"));
-        }
+        server = serve("xgboost", null);
+        assertThat(server.answer("text/libsvm", "1 0:1e0 1:NAN 2:-inf 3:+Infinity"))
+                .isEqualTo(server.answer("text/csv", "1,,-INF,inf"))
+                .isNotEqualTo(server.answer("text/csv", "1,,,"));
     }
 
     @ParameterizedTest
@@ -200,22 +195,20 @@ class TableServingTest {
         '' | body: found nothing
         """)
     void whatIsWrongWithLibsvmIsNamed(String body, String message) throws Exception {
-        try (var server = serve("xgboost", null)) {
-            assertStatus(server.invoke(body, "Content-Type", "text/libsvm"), 400, message.replace("\"", "\\\""));
-        }
+        server = serve("xgboost", null);
+        assertStatus(server.invoke(body, "Content-Type", "text/libsvm"), 400, message.replace("\"", "\\\""));
     }
 
     @Test
     void libsvmNeedsToKnowTheColumnsAndIsNoAnswer() throws Exception {
         OnnxModel.of("in x FLOAT n m; Identity x -> y; out y FLOAT n m").write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertStatus(
-                    server.invoke("0:1", "Content-Type", "text/libsvm"),
-                    415,
-                    "the model does not say how many columns it has");
-            assertStatus(server.invoke("[1]", "Accept", "text/libsvm"), 406);
-            assertThat(server.answer("text/csv", "1,\n2,3")).isEqualTo("[[1.0,null],[2.0,3.0]]");
-        }
+        server = TestServer.artifact(artifact).start();
+        assertStatus(
+                server.invoke("0:1", "Content-Type", "text/libsvm"),
+                415,
+                "the model does not say how many columns it has");
+        assertStatus(server.invoke("[1]", "Accept", "text/libsvm"), 406);
+        assertThat(server.answer("text/csv", "1,\n2,3")).isEqualTo("[[1.0,null],[2.0,3.0]]");
     }
 
     @ParameterizedTest
@@ -241,13 +234,12 @@ class TableServingTest {
                 .weights("overlap", new float[] {0.5f}, 1)
                 .weights("least", new float[] {0.3f}, 1)
                 .write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            var two = "{\"boxes\": [[0,0,1,1],[0,0,1,0.9],[5,5,6,6]], \"scores\": [[0.9,0.8,0.7]]}";
-            var none = "{\"boxes\": [[0,0,1,1]], \"scores\": [[0.1]]}";
-            assertThat(server.answer("{\"instances\": [%s, %s]}".formatted(two, none)))
-                    .isEqualTo("{\"predictions\":[[[0,0,0],[0,0,2]],[]]}");
-            assertThat(server.answer(two)).isEqualTo("[[0,0,0],[0,0,2]]");
-        }
+        server = TestServer.artifact(artifact).start();
+        var two = "{\"boxes\": [[0,0,1,1],[0,0,1,0.9],[5,5,6,6]], \"scores\": [[0.9,0.8,0.7]]}";
+        var none = "{\"boxes\": [[0,0,1,1]], \"scores\": [[0.1]]}";
+        assertThat(server.answer("{\"instances\": [%s, %s]}".formatted(two, none)))
+                .isEqualTo("{\"predictions\":[[[0,0,0],[0,0,2]],[]]}");
+        assertThat(server.answer(two)).isEqualTo("[[0,0,0],[0,0,2]]");
     }
 
     private TestServer serve(String model, String modelJson) throws Exception {
