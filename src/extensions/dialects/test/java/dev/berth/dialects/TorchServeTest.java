@@ -12,7 +12,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// The paths and errors of TorchServe's inference API.
 class TorchServeTest {
 
+    @AutoClose
     private static TestServer server;
 
     @TempDir
@@ -37,11 +38,6 @@ class TorchServeTest {
             }
         });
         server = TestServer.with(picky).start("BERTH_MODEL_NAME=letters");
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @ParameterizedTest

@@ -10,7 +10,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.HexFormat;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,12 +21,8 @@ class GrpcMessageTest {
     /// `ab`, packed by zlib.
     private static final String DEFLATED = "789c4b4c0200012600c4";
 
+    @AutoClose
     private final RequestMemory memory = new RequestMemory(ProcessMemory.ofThisProcess(), System.nanoTime(), () -> {});
-
-    @AfterEach
-    void giveBack() {
-        memory.close();
-    }
 
     private InputStream message(InputStream body, String coding, boolean isOnly) throws IOException {
         return new GrpcMessage(body, isOnly).inflated(coding, memory);

@@ -29,7 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,19 +40,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class GrpcServicesTest {
 
+    @AutoClose
     private static TestServer server;
+
+    @AutoClose
     private static GrpcClient client;
 
     @BeforeAll
     static void start() throws Exception {
         server = TestServer.with(new TextHandler()).start("BERTH_GRPC_PORT=0");
         client = new GrpcClient(server);
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        client.close();
-        server.close();
     }
 
     private static MethodDescriptor<HealthCheckRequest, HealthCheckResponse> health(MethodType type, String name) {

@@ -29,7 +29,7 @@ import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,7 +45,10 @@ class GrpcTest {
     @TempDir
     private static Path directory;
 
+    @AutoClose
     private static TestServer doubled;
+
+    @AutoClose
     private static GrpcClient client;
 
     @BeforeAll
@@ -53,12 +56,6 @@ class GrpcTest {
         doubled = TestServer.artifact(TestArtifact.tensors(directory, "doubled", "doubled.pt", null))
                 .start("BERTH_GRPC_PORT=0");
         client = new GrpcClient(doubled);
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        client.close();
-        doubled.close();
     }
 
     @Test

@@ -12,7 +12,7 @@ import dev.berth.testing.TextHandler;
 import java.net.http.HttpClient.Version;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,7 +26,10 @@ class Http2TlsTest {
     private Path directory;
 
     private TestCertificate rsa;
+
+    @AutoClose
     private TestServer server;
+
     private int port;
 
     @BeforeEach
@@ -39,11 +42,6 @@ class Http2TlsTest {
                 .set("BERTH_TLS_KEY", directory.resolve("server.key").toString())
                 .start();
         port = server.server().otherPorts().get("HTTP/2");
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        server.close();
     }
 
     private void write(TestCertificate certificate) throws Exception {

@@ -38,7 +38,7 @@ import java.nio.file.Path;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -54,9 +54,17 @@ class OpenInferenceTest {
     @TempDir
     private static Path directory;
 
+    @AutoClose
     private static TestServer doubled;
+
+    @AutoClose
     private static TestServer twoInputs;
+
+    @AutoClose
     private static TestServer questions;
+
+    @AutoClose
+    private TestServer server;
 
     @BeforeAll
     static void start() throws Exception {
@@ -64,13 +72,6 @@ class OpenInferenceTest {
         twoInputs = TestServer.artifact(artifact("two-inputs", "sum-and-product.pt", TWO_INPUTS))
                 .start();
         questions = TestServer.sample().start("BERTH_MODEL_NAME=answers");
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        doubled.close();
-        twoInputs.close();
-        questions.close();
     }
 
     private static Path artifact(String name, String file, String modelJson) throws Exception {
@@ -114,8 +115,8 @@ class OpenInferenceTest {
     void aSampleSaysTypesAndShapesBeforeAnybodyAsks() throws Exception {
         var artifact = artifact("sampled", "two-columns.pt", null);
         Files.writeString(artifact.resolve("sample.json"), "[[70, 3]]");
-        try (var server = TestServer.artifact(artifact).start("BERTH_GRPC_PORT=0");
-                var client = new GrpcClient(server)) {
+        server = TestServer.artifact(artifact).start("BERTH_GRPC_PORT=0");
+        try (var client = new GrpcClient(server)) {
             var metadata = json(server.get("/v2/models/model"));
             assertThat(metadata).isEqualTo(tree("""
           {"name": "model", "versions": ["1"], "platform": "berth",
@@ -140,14 +141,13 @@ class OpenInferenceTest {
                 "looked-up.pt",
                 "{\"format\": 1, \"files\": [{\"path\": \"looked-up.pt\"}], \"independentRows\": true}");
         Files.writeString(artifact.resolve("sample.json"), "[[1, 2, 3], [4, 5]]");
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(json(server.get("/v2/models/model")).path("inputs")).isEqualTo(tree("""
-          [{"name": "ids", "datatype": "INT64", "shape": [-1, -1]}]"""));
-            assertError(
-                    send(server, "model", body("ids FP32 [1,2] 7, 2.5")),
-                    400,
-                    "ids[0][1]: found 2.5, expected a whole number that is int64");
-        }
+        server = TestServer.artifact(artifact).start();
+        assertThat(json(server.get("/v2/models/model")).path("inputs")).isEqualTo(tree("""
+        [{"name": "ids", "datatype": "INT64", "shape": [-1, -1]}]"""));
+        assertError(
+                send(server, "model", body("ids FP32 [1,2] 7, 2.5")),
+                400,
+                "ids[0][1]: found 2.5, expected a whole number that is int64");
     }
 
     @Test
@@ -155,16 +155,15 @@ class OpenInferenceTest {
         assertError(send(doubled, "model", """
         {"parameters": {"timeout": 1}, "inputs": [{"name": "values", "datatype": "FP32", "shape": [1], "data": [1]}]}"""), 504, "the request's time ran out");
         var gate = new Gate(1);
-        try (var server = TestServer.with(new GatedHandler(gate)).start("SAGEMAKER_MODEL_SERVER_WORKERS=1")) {
-            var running = server.invokeAsync("a");
-            gate.awaitArrival();
-            // In the queue, behind one that goes on.
-            assertError(send(server, "model", """
-          {"parameters": {"timeout": 100000},
-           "inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["\\"a\\""]}]}"""), 504, "the request's time ran out");
-            gate.open();
-            assertThat(running.get().statusCode()).isEqualTo(200);
-        }
+        server = TestServer.with(new GatedHandler(gate)).start("SAGEMAKER_MODEL_SERVER_WORKERS=1");
+        var running = server.invokeAsync("a");
+        gate.awaitArrival();
+        // In the queue, behind one that goes on.
+        assertError(send(server, "model", """
+        {"parameters": {"timeout": 100000},
+         "inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["\\"a\\""]}]}"""), 504, "the request's time ran out");
+        gate.open();
+        assertThat(running.get().statusCode()).isEqualTo(200);
     }
 
     @Test
@@ -231,24 +230,22 @@ class OpenInferenceTest {
 
     @Test
     void aBodyOfAnyTypeIsOneElement() throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start()) {
-            var answer = json(send(server, "model", """
-          {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["a\\nb"],
-           "parameters": {"content_type": "text/plain"}}]}"""));
-            assertThat(answer.path("outputs")).isEqualTo(tree("""
-          [{"name": "content", "datatype": "BYTES", "shape": [1], "parameters": {"content_type": "text/plain"}, "data": ["A\\nB"]}]"""));
-        }
+        server = TestServer.with(new TextHandler()).start();
+        var answer = json(send(server, "model", """
+        {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["a\\nb"],
+         "parameters": {"content_type": "text/plain"}}]}"""));
+        assertThat(answer.path("outputs")).isEqualTo(tree("""
+        [{"name": "content", "datatype": "BYTES", "shape": [1], "parameters": {"content_type": "text/plain"}, "data": ["A\\nB"]}]"""));
     }
 
     @Test
     void bytesThatAreNoTextAreBase64InJson() throws Exception {
-        try (var server = answering(InvocationResponse.of(
-                new byte[] {-1, 0}, MediaType.parse("image/png").orElseThrow()))) {
-            var output = outputs(server, body("x INT64 [1] 1")).at("/0");
-            assertThat(Base64.getDecoder().decode(output.path("data").path(0).asText()))
-                    .containsExactly(-1, 0);
-            assertThat(output.path("parameters").path("content_type").asText()).isEqualTo("image/png");
-        }
+        server = answering(InvocationResponse.of(
+                new byte[] {-1, 0}, MediaType.parse("image/png").orElseThrow()));
+        var output = outputs(server, body("x INT64 [1] 1")).at("/0");
+        assertThat(Base64.getDecoder().decode(output.path("data").path(0).asText()))
+                .containsExactly(-1, 0);
+        assertThat(output.path("parameters").path("content_type").asText()).isEqualTo("image/png");
     }
 
     @ParameterizedTest
@@ -266,10 +263,9 @@ class OpenInferenceTest {
         var expected = outputs.equals("[]")
                 ? "[{\"name\":\"output_0\",\"datatype\":\"BYTES\",\"shape\":[0],\"data\":[]}]"
                 : outputs.replace('\'', '"').replace("~", "\\\"");
-        try (var server = answering(InvocationResponse.of(answer.replace('\'', '"'), MediaType.JSON))) {
-            var answered = json(send(server, "model", body("x INT64 [1] 1")));
-            assertThat(answered.path("outputs")).isEqualTo(tree(expected));
-        }
+        server = answering(InvocationResponse.of(answer.replace('\'', '"'), MediaType.JSON));
+        var answered = json(send(server, "model", body("x INT64 [1] 1")));
+        assertThat(answered.path("outputs")).isEqualTo(tree(expected));
     }
 
     @Test
@@ -285,17 +281,16 @@ class OpenInferenceTest {
                 return InvocationResponse.of(predictions.getFirst(), MediaType.TEXT);
             }
         };
-        try (var server = TestServer.with(handler).start()) {
-            assertThat(json(send(server, "model", """
-          {"inputs": [{"name": "n", "datatype": "FP32", "shape": [2, 2], "data": [1, 2, 3, 4]},
-                      {"name": "t", "datatype": "BYTES", "shape": [2, 2], "data": ["a", "b", "c", "d"]}]}""")).at("/outputs/0/data/0").asText())
-                    .isEqualToIgnoringCase(
-                            "application/json [{\"n\":[1.0,2.0],\"t\":[\"a\",\"b\"]},{\"n\":[3.0,4.0],\"t\":[\"c\",\"d\"]}]");
-            assertThat(json(send(server, "model", """
-          {"parameters": {"k": 1}, "inputs": [{"name": "t", "datatype": "BYTES", "shape": [2, 1, 2], "data": ["a", "b", "c", "d"]}]}""")).at("/outputs/0/data/0").asText())
-                    .isEqualToIgnoringCase(
-                            "application/json {\"inputs\":[[[\"a\",\"b\"]],[[\"c\",\"d\"]]],\"parameters\":{\"k\":1}}");
-        }
+        server = TestServer.with(handler).start();
+        assertThat(json(send(server, "model", """
+        {"inputs": [{"name": "n", "datatype": "FP32", "shape": [2, 2], "data": [1, 2, 3, 4]},
+                    {"name": "t", "datatype": "BYTES", "shape": [2, 2], "data": ["a", "b", "c", "d"]}]}""")).at("/outputs/0/data/0").asText())
+                .isEqualToIgnoringCase(
+                        "application/json [{\"n\":[1.0,2.0],\"t\":[\"a\",\"b\"]},{\"n\":[3.0,4.0],\"t\":[\"c\",\"d\"]}]");
+        assertThat(json(send(server, "model", """
+        {"parameters": {"k": 1}, "inputs": [{"name": "t", "datatype": "BYTES", "shape": [2, 1, 2], "data": ["a", "b", "c", "d"]}]}""")).at("/outputs/0/data/0").asText())
+                .isEqualToIgnoringCase(
+                        "application/json {\"inputs\":[[[\"a\",\"b\"]],[[\"c\",\"d\"]]],\"parameters\":{\"k\":1}}");
     }
 
     @ParameterizedTest
@@ -405,18 +400,16 @@ class OpenInferenceTest {
                 throw new IllegalStateException("no idea");
             }
         };
-        try (var server = TestServer.with(handler).start()) {
-            assertError(server.get("/v2/models/model"), 500, "signature failed");
-        }
+        server = TestServer.with(handler).start();
+        assertError(server.get("/v2/models/model"), 500, "signature failed");
     }
 
     @Test
     void anAnswerThatIsNotTheJsonThatItSaysIsTheHooksFault() throws Exception {
-        try (var server = answering(InvocationResponse.of("{", MediaType.JSON))) {
-            assertError(send(server, "model", """
-          {"inputs": [{"name": "n", "datatype": "INT64", "shape": [1, 1], "data": [1]}, {"name": "t", "datatype": "BYTES", "shape": [1],
-           "data": ["a"]}]}"""), 500, "outputFn's answer: not JSON");
-        }
+        server = answering(InvocationResponse.of("{", MediaType.JSON));
+        assertError(send(server, "model", """
+        {"inputs": [{"name": "n", "datatype": "INT64", "shape": [1, 1], "data": [1]}, {"name": "t", "datatype": "BYTES", "shape": [1],
+         "data": ["a"]}]}"""), 500, "outputFn's answer: not JSON");
     }
 
     @ParameterizedTest
@@ -424,13 +417,12 @@ class OpenInferenceTest {
     void rowsWithoutElementsCountAsMemory(String type) throws Exception {
         var body = """
         {"inputs": [{"name": "values", "datatype": "%s", "shape": [%s], "data": []}]}""";
-        try (var server = TestServer.with(new TextHandler()).start()) {
-            for (var shape : List.of("2147483647, 0", "1, 2147483647, 0")) {
-                assertError(send(server, "model", body.formatted(type, shape)), 413, "more memory than");
-            }
-            assertError(send(server, "model", body.formatted(type, "2, 0, 2147483647")), 400, "inputs[0].shape: found");
-            assertStatus(send(server, "model", body.formatted(type, "2, 0")), 200);
+        server = TestServer.with(new TextHandler()).start();
+        for (var shape : List.of("2147483647, 0", "1, 2147483647, 0")) {
+            assertError(send(server, "model", body.formatted(type, shape)), 413, "more memory than");
         }
+        assertError(send(server, "model", body.formatted(type, "2, 0, 2147483647")), 400, "inputs[0].shape: found");
+        assertStatus(send(server, "model", body.formatted(type, "2, 0")), 200);
     }
 
     @Test

@@ -15,7 +15,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,16 +31,12 @@ class OpenAiEmbeddingsTest {
 
     private static final JsonMapper JSON = new JsonMapper();
 
+    @AutoClose
     private static TestServer server;
 
     @BeforeAll
     static void start() throws Exception {
         server = TestServer.artifact(ARTIFACT).start();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     private static JsonNode ask(String body) throws Exception {

@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -36,16 +36,12 @@ class OtlpTest {
     private static final String CALLER = "00f067aa0ba902b7";
     private static final String PARENT = "00-%s-%s-01".formatted(TRACE, CALLER);
 
+    @AutoClose
     private OtlpReceiver receiver;
 
     @BeforeEach
     void receive() throws IOException {
         receiver = new OtlpReceiver();
-    }
-
-    @AfterEach
-    void stop() {
-        receiver.close();
     }
 
     private TestServer.Builder server(InferenceHandler<?, ?, ?> handler) {
