@@ -19,9 +19,4 @@ class OnnxArtifactTest {
                 .write(Files.createDirectory(directory.resolve("onnx")).resolve("model.onnx"));
         assertThat(Deployment.engines(directory)).extracting(Engine::name).containsExactly("onnx");
     }
-
-    @Test
-    void theFormOfAFileChoosesItsEngine() {
-        assertThat(Engine.of(Path.of("model.onnx")).name()).isEqualTo("onnx");
-    }
 }

@@ -167,29 +167,25 @@ class GrpcTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-        model_name: 'other'    | NOT_FOUND | model: found ~other~, expected model
-        model_name: 'model' model_version: '2' | NOT_FOUND | version: found ~2~, expected 1
-        model_name: 'model'    | INVALID_ARGUMENT | inputs: found none, expected at least one
-        inputs { name: 'values' datatype: 'X' } | INVALID_ARGUMENT | inputs[0].datatype: found ~X~, expected one of
-        inputs { name: 'values' datatype: 'FP16' shape: 1 } | INVALID_ARGUMENT | inputs[0].contents: found none, expected raw_input_contents for FP16
-        inputs { name: 'values' datatype: 'FP32' shape: 1 } | INVALID_ARGUMENT | inputs[0].contents: found none, expected fp32_contents for FP32
-        inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 } } | INVALID_ARGUMENT | inputs[0].contents: found int_contents, expected fp32_contents
-        inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 fp32_contents: 1 } } | INVALID_ARGUMENT | contents: found int_contents and fp32_contents
-        inputs { name: 'values' datatype: 'FP32' shape: 1 contents { fp32_contents: [1, 2] } } | INVALID_ARGUMENT | inputs[0].contents: found 2 elements, expected 1 for the shape [1]
-        inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: 'aa' | INVALID_ARGUMENT | inputs[0]: found 2 bytes, expected 4 for FP32[1]
-        inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: ['a', 'a'] | INVALID_ARGUMENT | raw_input_contents: found 2, expected 1
-        inputs { name: 'values' datatype: 'FP32' shape: 1 contents { fp32_contents: 1 } } raw_input_contents: 'aaaa' | INVALID_ARGUMENT | found raw_input_contents too
-        parameters { key: 'timeout' value { int64_param: 1 } } inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: 'aaaa' | DEADLINE_EXCEEDED | the request's time ran out
-        inputs { name: 'wert ä' datatype: 'FP32' shape: 1 } raw_input_contents: 'aaaa' | INVALID_ARGUMENT | found ~wert ä~, expected one of [values]
+        ModelInfer | model_name: 'other'    | NOT_FOUND | model: found ~other~, expected model
+        ModelInfer | model_name: 'model' model_version: '2' | NOT_FOUND | version: found ~2~, expected 1
+        ModelInfer | model_name: 'model'    | INVALID_ARGUMENT | inputs: found none, expected at least one
+        ModelInfer | inputs { name: 'values' datatype: 'X' } | INVALID_ARGUMENT | inputs[0].datatype: found ~X~, expected one of
+        ModelInfer | inputs { name: 'values' datatype: 'FP16' shape: 1 } | INVALID_ARGUMENT | inputs[0].contents: found none, expected raw_input_contents for FP16
+        ModelInfer | inputs { name: 'values' datatype: 'FP32' shape: 1 } | INVALID_ARGUMENT | inputs[0].contents: found none, expected fp32_contents for FP32
+        ModelInfer | inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 } } | INVALID_ARGUMENT | inputs[0].contents: found int_contents, expected fp32_contents
+        ModelInfer | inputs { name: 'values' datatype: 'FP32' shape: 1 contents { int_contents: 1 fp32_contents: 1 } } | INVALID_ARGUMENT | contents: found int_contents and fp32_contents
+        ModelInfer | inputs { name: 'values' datatype: 'FP32' shape: 1 contents { fp32_contents: [1, 2] } } | INVALID_ARGUMENT | inputs[0].contents: found 2 elements, expected 1 for the shape [1]
+        ModelInfer | inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: 'aa' | INVALID_ARGUMENT | inputs[0]: found 2 bytes, expected 4 for FP32[1]
+        ModelInfer | inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: ['a', 'a'] | INVALID_ARGUMENT | raw_input_contents: found 2, expected 1
+        ModelInfer | inputs { name: 'values' datatype: 'FP32' shape: 1 contents { fp32_contents: 1 } } raw_input_contents: 'aaaa' | INVALID_ARGUMENT | found raw_input_contents too
+        ModelInfer | parameters { key: 'timeout' value { int64_param: 1 } } inputs { name: 'values' datatype: 'FP32' shape: 1 } raw_input_contents: 'aaaa' | DEADLINE_EXCEEDED | the request's time ran out
+        ModelInfer | inputs { name: 'wert ä' datatype: 'FP32' shape: 1 } raw_input_contents: 'aaaa' | INVALID_ARGUMENT | found ~wert ä~, expected one of [values]
+        ModelMetadata | name: 'other' | NOT_FOUND | expected model
+        ModelMetadata | name: 'model' version: '3' | NOT_FOUND | expected 1
         """)
-    void whatIsWrongIsNamed(String request, Code code, String message) {
-        assertFails(() -> client.call("ModelInfer", request), code, message.replace('~', '"'));
-    }
-
-    @Test
-    void otherModelsAreUnknown() {
-        assertFails(() -> client.call("ModelMetadata", "name: 'other'"), Code.NOT_FOUND, "expected model");
-        assertFails(() -> client.call("ModelMetadata", "name: 'model' version: '3'"), Code.NOT_FOUND, "expected 1");
+    void whatIsWrongIsNamed(String method, String request, Code code, String message) {
+        assertFails(() -> client.call(method, request), code, message.replace('~', '"'));
     }
 
     @Test

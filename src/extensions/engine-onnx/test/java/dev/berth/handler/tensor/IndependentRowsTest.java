@@ -75,7 +75,7 @@ class IndependentRowsTest {
     /// More steps than a batch has rows.
     @Test
     void aRequestIsNotCutWhereEachStepNeedsThoseBefore() throws Exception {
-        cumulative();
+        OnnxModel.cumulative().write(artifact.resolve("model.onnx"));
         var steps = IntStream.rangeClosed(1, 40)
                 .mapToObj(i -> "[1, %d]".formatted(i))
                 .toList();
@@ -272,10 +272,6 @@ class IndependentRowsTest {
         }
         OnnxModel.of("""
                 in x FLOAT n 2; ReduceMean x -> mean axes=[0]; Sub x mean -> y; out y FLOAT n 2""").write(artifact.resolve("model.onnx"));
-    }
-
-    private void cumulative() throws IOException {
-        OnnxModel.cumulative().write(artifact.resolve("model.onnx"));
     }
 
     private void torchScript(String file) throws IOException {
