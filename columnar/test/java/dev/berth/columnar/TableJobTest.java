@@ -202,8 +202,8 @@ class TableJobTest {
         for (var format : List.of(new ArrowFileFormat(), new ArrowStreamFormat())) {
             var name = format instanceof ArrowFileFormat ? "every-type.arrow" : "every-type.arrows";
             Files.copy(Tables.resource(name), in(name));
-            var flags = "--content-type %s --input %s --input-filter $['id','text']";
-            assertThat(run(flags.formatted(format.type(), in(name))).failures()).isEmpty();
+            var flags = "--content-type %s --input %s --input-filter $['id','text']".formatted(format.type(), in(name));
+            assertThat(run(flags).failures()).isEmpty();
             assertThat(container.requests()).contains(LINES + " {\"id\":3,\"text\":null}\n");
             try (var table = format.open(out(name + ".out"))) {
                 assertThat(Tables.rows(table)).containsExactly("{\"length\":9}", "{\"length\":3}", "{\"length\":4}");
