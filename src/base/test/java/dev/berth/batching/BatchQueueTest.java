@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,14 +29,12 @@ class BatchQueueTest {
     private static final int TARGET = 100;
 
     private final AtomicLong now = new AtomicLong();
+
+    @AutoClose
     private final ServingMetrics metrics = new ServingMetrics();
+
     private final Map<String, Submission<String, String>> asked = new HashMap<>();
     private Batcher<String, String> queue = queue(1, TARGET, 1_000);
-
-    @AfterEach
-    void stop() {
-        metrics.close();
-    }
 
     /// In these scripts `ask` queues a request of such records, `take` predicts a batch of these, `slow`
     /// in a second, and `begin` does not end it. Callers `leave`, or one of them does (`gone`). The time

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,13 +40,10 @@ class ModelMemoryTest {
     @TempDir
     Path artifact;
 
+    @AutoClose
     private final ModelHost host = new ModelHost();
-    private ManyModels models;
 
-    @AfterEach
-    void close() throws Exception {
-        host.close();
-    }
+    private ManyModels models;
 
     @Test
     @Tag("MME-03")

@@ -8,7 +8,7 @@ import dev.berth.testing.GatedHandler;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,7 +24,10 @@ class HalfClosedClientsTest {
 
     private final Gate gate = new Gate(1);
     private final GatedHandler handler = new GatedHandler(gate);
+
+    @AutoClose
     private TestServer server;
+
     private CompletableFuture<?> first;
 
     /// The only worker waits at the gate with the first request.
@@ -33,12 +36,6 @@ class HalfClosedClientsTest {
         server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1");
         first = server.invokeAsync("first");
         gate.awaitArrival();
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        gate.open();
-        server.close();
     }
 
     @Test

@@ -7,23 +7,19 @@ import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /// A protocol that nothing names but its line in `META-INF/services`.
 class ProtocolTest {
 
+    @AutoClose
     private static TestServer server;
 
     @BeforeAll
     static void start() throws Exception {
         server = TestServer.with(new TextHandler()).start("BERTH_MODEL_NAME=m");
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @Test

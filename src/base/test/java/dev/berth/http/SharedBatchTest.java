@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +50,8 @@ class SharedBatchTest {
     }
 
     private final Model model = new Model();
+
+    @AutoClose
     private TestServer server;
 
     @BeforeEach
@@ -59,12 +61,6 @@ class SharedBatchTest {
                         "SAGEMAKER_MODEL_SERVER_WORKERS=1",
                         "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=8",
                         "BERTH_MAX_BATCH_SIZE=3");
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        model.gate.open();
-        server.close();
     }
 
     @ParameterizedTest

@@ -30,6 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,6 +42,11 @@ class StreamTest {
     private static final String EVENTS = "text/event-stream";
     private static final String ID = "X-Amzn-SageMaker-Session-Id";
     private static final String LINES = "application/jsonlines";
+
+    private final SpellingHandler spelling = new SpellingHandler();
+
+    @AutoClose
+    private TestServer server;
 
     /// Makes each step wait until the test lets it go.
     private static final class SteppedHandler extends SpellingHandler {
@@ -57,8 +63,8 @@ class StreamTest {
     @Tag("STR-01")
     void theFirstPartLeavesBeforeTheSecondIsMade() throws Exception {
         var handler = new SteppedHandler();
-        try (var server = TestServer.with(handler).start();
-                var client = new RawConnection(server.port())) {
+        server = TestServer.with(handler).start();
+        try (var client = new RawConnection(server.port())) {
             client.send(post("ab", EVENTS));
             handler.allowed.release();
             var head = head(client);
@@ -82,45 +88,43 @@ class StreamTest {
         var random = new Random(22);
         var text = random.ints(20_000, 'a', 'z' + 1)
                 .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append);
-        try (var server = TestServer.with(new SpellingHandler()).start()) {
-            var request = HttpRequest.newBuilder(server.uri("/invocations"))
-                    .header("Accept", LINES)
-                    .POST(BodyPublishers.ofString(text.toString()))
-                    .build();
-            var body = server.send(request, BodyHandlers.ofInputStream()).body();
-            var all = new ByteArrayOutputStream();
-            for (int count = 0; count >= 0; ) {
-                var piece = new byte[1 + random.nextInt(3000)];
-                count = body.read(piece);
-                all.write(piece, 0, Math.max(0, count));
-            }
-            assertThat(all.toString(StandardCharsets.UTF_8).replace("\n", ""))
-                    .isEqualTo(text.toString().toUpperCase(Locale.ROOT));
+        server = TestServer.with(spelling).start();
+        var request = HttpRequest.newBuilder(server.uri("/invocations"))
+                .header("Accept", LINES)
+                .POST(BodyPublishers.ofString(text.toString()))
+                .build();
+        var body = server.send(request, BodyHandlers.ofInputStream()).body();
+        var all = new ByteArrayOutputStream();
+        for (int count = 0; count >= 0; ) {
+            var piece = new byte[1 + random.nextInt(3000)];
+            count = body.read(piece);
+            all.write(piece, 0, Math.max(0, count));
         }
+        assertThat(all.toString(StandardCharsets.UTF_8).replace("\n", ""))
+                .isEqualTo(text.toString().toUpperCase(Locale.ROOT));
     }
 
     @Test
     @Tag("STR-03")
     void aFailureBeforeTheFirstPartIsAProperStatus() throws Exception {
-        try (var server = TestServer.with(new SpellingHandler()).start()) {
-            var refused = server.invoke("?", "Accept", EVENTS);
-            assertStatus(refused, 400, "line: found a ?, expected letters");
-            assertThat(refused.headers().firstValue("Content-Type"))
-                    .hasValueSatisfying(type -> assertThat(type).startsWith("application/json"));
-            var notBegun = server.invoke("0", "Accept", EVENTS);
-            assertStatus(notBegun, 400, "line: found a 0, expected letters");
-            assertThat(server.invoke("!", "Accept", EVENTS).statusCode()).isEqualTo(500);
-            var unencoded = server.invoke("#", "Accept", EVENTS);
-            assertStatus(unencoded, 500, "partFn failed", "can't encode #");
-            assertThat(server.invoke("ab", "Accept", "image/png").body()).isEqualTo("AB");
-        }
+        server = TestServer.with(spelling).start();
+        var refused = server.invoke("?", "Accept", EVENTS);
+        assertStatus(refused, 400, "line: found a ?, expected letters");
+        assertThat(refused.headers().firstValue("Content-Type"))
+                .hasValueSatisfying(type -> assertThat(type).startsWith("application/json"));
+        var notBegun = server.invoke("0", "Accept", EVENTS);
+        assertStatus(notBegun, 400, "line: found a 0, expected letters");
+        assertThat(server.invoke("!", "Accept", EVENTS).statusCode()).isEqualTo(500);
+        var unencoded = server.invoke("#", "Accept", EVENTS);
+        assertStatus(unencoded, 500, "partFn failed", "can't encode #");
+        assertThat(server.invoke("ab", "Accept", "image/png").body()).isEqualTo("AB");
     }
 
     @Test
     @Tag("STR-04")
     void aFailureAfterTheFirstPartIsToldInAnEventOrALineAndCutsOffWhatCannotTellIt() throws Exception {
+        server = TestServer.with(spelling).start();
         try (var log = new CapturedLog();
-                var server = TestServer.with(new SpellingHandler()).start();
                 var client = new RawConnection(server.port())) {
             assertThat(server.invoke("a!", "Accept", EVENTS).body())
                     .startsWith("data: A\n\nevent: error\ndata: {\"error\":{\"message\":\"stepFn failed")
@@ -156,30 +160,27 @@ class StreamTest {
                 streams.forEach(stream -> stream.pause(Duration.ofMillis(300)));
             }
         };
-        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1")) {
-            assertThat(server.invoke("abcdefghij", "Accept", LINES).body()).isEqualTo("A\nB\nC\nD\nE\nF\nG\nH\nI\nJ\n");
-        }
+        server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1");
+        assertThat(server.invoke("abcdefghij", "Accept", LINES).body()).isEqualTo("A\nB\nC\nD\nE\nF\nG\nH\nI\nJ\n");
     }
 
     @Test
     @Tag("slow")
     void anAnswerWithoutAFirstPartInTimeIs504() throws Exception {
-        try (var server = TestServer.with(new SpellingHandler()).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1")) {
-            assertThat(server.invoke("_a", "Accept", LINES).statusCode()).isEqualTo(504);
-            assertThat(server.invoke("_a").statusCode()).isEqualTo(504);
-        }
+        server = TestServer.with(spelling).start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=1");
+        assertThat(server.invoke("_a", "Accept", LINES).statusCode()).isEqualTo(504);
+        assertThat(server.invoke("_a").statusCode()).isEqualTo(504);
     }
 
     @Test
     @Tag("slow")
     void anAnswerIsEndedWhenAPartOrTheWholeTakesTooLong() throws Exception {
-        var handler = new SpellingHandler();
-        try (var server = TestServer.with(handler).start("BERTH_STREAM_PART_TIMEOUT=1")) {
-            assertThat(server.invoke("a_b", "Accept", LINES).body())
-                    .startsWith("A\n{\"error\":")
-                    .contains("deadline_exceeded");
-            await().until(() -> handler.open() == 0);
-        }
+        server = TestServer.with(spelling).start("BERTH_STREAM_PART_TIMEOUT=1");
+        assertThat(server.invoke("a_b", "Accept", LINES).body())
+                .startsWith("A\n{\"error\":")
+                .contains("deadline_exceeded");
+        await().until(() -> spelling.open() == 0);
+        server.close();
         var endless = new SpellingHandler() {
             @Override
             public Spelling beginFn(String line, Object model) {
@@ -192,29 +193,26 @@ class StreamTest {
                 streams.forEach(stream -> stream.pause(Duration.ofMillis(10)));
             }
         };
-        try (var server = TestServer.with(endless).start("BERTH_STREAM_TIMEOUT=2")) {
-            assertThat(server.invoke("a", "Accept", LINES).body())
-                    .startsWith("A\nA\n")
-                    .contains("deadline_exceeded");
-            await().until(() -> endless.open() == 0);
-        }
+        server = TestServer.with(endless).start("BERTH_STREAM_TIMEOUT=2");
+        assertThat(server.invoke("a", "Accept", LINES).body())
+                .startsWith("A\nA\n")
+                .contains("deadline_exceeded");
+        await().until(() -> endless.open() == 0);
     }
 
     @Test
     @Tag("STR-06")
     void aReaderWhoLeavesEndsTheWork() throws Exception {
-        var handler = new SpellingHandler();
-        try (var server = TestServer.with(handler).start()) {
-            for (var text : List.of("a_b", "%".repeat(1 << 20))) {
-                try (var client = new RawConnection(server.port())) {
-                    client.send(post(text, EVENTS));
-                    assertThat(head(client)).startsWith("HTTP/1.1 200");
-                    assertThat(handler.open()).isEqualTo(1);
-                }
-                await().until(() -> handler.open() == 0);
+        server = TestServer.with(spelling).start();
+        for (var text : List.of("a_b", "%".repeat(1 << 20))) {
+            try (var client = new RawConnection(server.port())) {
+                client.send(post(text, EVENTS));
+                assertThat(head(client)).startsWith("HTTP/1.1 200");
+                assertThat(spelling.open()).isEqualTo(1);
             }
-            server.awaitMetrics("berth_streams{model=\"model\"} 0");
+            await().until(() -> spelling.open() == 0);
         }
+        server.awaitMetrics("berth_streams{model=\"model\"} 0");
     }
 
     @Test
@@ -226,32 +224,29 @@ class StreamTest {
                 return (part + "1\n" + part + "2\r\n\r" + record).getBytes(StandardCharsets.UTF_8);
             }
         };
-        try (var server = TestServer.with(handler).start()) {
-            var response = server.invoke("a", "Accept", EVENTS);
-            assertThat(response.body()).isEqualTo("data: A1\ndata: A2\ndata: \ndata: 0\n\n");
-            assertThat(response.headers().firstValue("Cache-Control")).hasValue("no-cache");
-            assertThat(response.headers().firstValue("Content-Length")).isEmpty();
-        }
+        server = TestServer.with(handler).start();
+        var response = server.invoke("a", "Accept", EVENTS);
+        assertThat(response.body()).isEqualTo("data: A1\ndata: A2\ndata: \ndata: 0\n\n");
+        assertThat(response.headers().firstValue("Cache-Control")).hasValue("no-cache");
+        assertThat(response.headers().firstValue("Content-Length")).isEmpty();
     }
 
     @Test
     void whoeverWantsOneBodyGetsIt() throws Exception {
-        try (var server = TestServer.with(new SpellingHandler()).start()) {
-            var response = server.invoke("abc\n\nde", "Accept", "application/json");
-            assertThat(response.body()).isEqualTo("ABC\n\nDE");
-            assertThat(response.headers().firstValue("Content-Length")).hasValue("7");
-            assertThat(server.invoke("", "Accept", "application/json").body()).isEmpty();
-            assertThat(server.invoke("a!").statusCode()).isEqualTo(500);
-            assertThat(server.invoke("a?").statusCode()).isEqualTo(400);
-        }
+        server = TestServer.with(spelling).start();
+        var response = server.invoke("abc\n\nde", "Accept", "application/json");
+        assertThat(response.body()).isEqualTo("ABC\n\nDE");
+        assertThat(response.headers().firstValue("Content-Length")).hasValue("7");
+        assertThat(server.invoke("", "Accept", "application/json").body()).isEmpty();
+        assertThat(server.invoke("a!").statusCode()).isEqualTo(500);
+        assertThat(server.invoke("a?").statusCode()).isEqualTo(400);
     }
 
     @Test
     void aBatchTransformJobGetsWholeAnswers() throws Exception {
-        try (var server = TestServer.with(new SpellingHandler()).start("SAGEMAKER_BATCH=true")) {
-            assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("ABC");
-            assertThat(server.invoke("a!", "Accept", LINES).statusCode()).isEqualTo(500);
-        }
+        server = TestServer.with(spelling).start("SAGEMAKER_BATCH=true");
+        assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("ABC");
+        assertThat(server.invoke("a!", "Accept", LINES).statusCode()).isEqualTo(500);
     }
 
     @Test
@@ -262,34 +257,32 @@ class StreamTest {
                 return "%d%s".formatted(record, part).getBytes(StandardCharsets.UTF_8);
             }
         };
-        try (var server = TestServer.with(handler).start()) {
-            assertThat(server.invoke("abc\n\nde", "Accept", LINES).body().lines())
-                    .containsExactlyInAnyOrder("0A", "0B", "0C", "2D", "2E")
-                    .containsSubsequence("0A", "0B", "0C")
-                    .containsSubsequence("2D", "2E");
-        }
+        server = TestServer.with(handler).start();
+        assertThat(server.invoke("abc\n\nde", "Accept", LINES).body().lines())
+                .containsExactlyInAnyOrder("0A", "0B", "0C", "2D", "2E")
+                .containsSubsequence("0A", "0B", "0C")
+                .containsSubsequence("2D", "2E");
     }
 
     @Test
     void aRecordJoinsTheStepsOfOthersAndLeavesThem() throws Exception {
         var handler = new SteppedHandler();
-        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1")) {
-            var slow = server.invokeAsync("abcdef", "Accept", LINES);
-            handler.allowed.release(2);
-            await().until(() -> handler.steps().size() == 2 && handler.allowed.hasQueuedThreads());
-            var quick = server.invokeAsync("xy", "Accept", LINES);
-            var whole = server.invokeAsync("z");
-            server.awaitQueued(2);
-            handler.allowed.release(100);
-            assertThat(quick.join().body()).isEqualTo("X\nY\n");
-            assertThat(whole.join().body()).isEqualTo("Z");
-            assertThat(slow.join().body()).isEqualTo("A\nB\nC\nD\nE\nF\n");
-            // The third step had begun when the two came.
-            assertThat(handler.steps()).hasSize(6);
-            assertThat(handler.steps().get(3)).containsExactlyInAnyOrder("abcdef", "xy", "z");
-            assertThat(handler.steps().get(4)).containsExactlyInAnyOrder("abcdef", "xy");
-            assertThat(handler.steps().get(5)).containsExactly("abcdef");
-        }
+        server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1");
+        var slow = server.invokeAsync("abcdef", "Accept", LINES);
+        handler.allowed.release(2);
+        await().until(() -> handler.steps().size() == 2 && handler.allowed.hasQueuedThreads());
+        var quick = server.invokeAsync("xy", "Accept", LINES);
+        var whole = server.invokeAsync("z");
+        server.awaitQueued(2);
+        handler.allowed.release(100);
+        assertThat(quick.join().body()).isEqualTo("X\nY\n");
+        assertThat(whole.join().body()).isEqualTo("Z");
+        assertThat(slow.join().body()).isEqualTo("A\nB\nC\nD\nE\nF\n");
+        // The third step had begun when the two came.
+        assertThat(handler.steps()).hasSize(6);
+        assertThat(handler.steps().get(3)).containsExactlyInAnyOrder("abcdef", "xy", "z");
+        assertThat(handler.steps().get(4)).containsExactlyInAnyOrder("abcdef", "xy");
+        assertThat(handler.steps().get(5)).containsExactly("abcdef");
     }
 
     /// A worker that has taken the last record is the only one that knows of it until it has begun
@@ -306,21 +299,20 @@ class StreamTest {
                 return super.beginFn(line, model);
             }
         };
-        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=2")) {
-            var first = server.invokeAsync("slow", "Accept", LINES);
-            slow.awaitArrival();
-            assertThat(server.invoke("quick", "Accept", LINES).body()).isEqualTo("Q\nU\nI\nC\nK\n");
-            slow.open();
-            assertThat(first.join().body()).isEqualTo("S\nL\nO\nW\n");
-        }
+        server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=2");
+        var first = server.invokeAsync("slow", "Accept", LINES);
+        slow.awaitArrival();
+        assertThat(server.invoke("quick", "Accept", LINES).body()).isEqualTo("Q\nU\nI\nC\nK\n");
+        slow.open();
+        assertThat(first.join().body()).isEqualTo("S\nL\nO\nW\n");
     }
 
     @Test
     @Tag("SES-03")
     void aStreamIsInItsSessionUntilItsLastPart() throws Exception {
         var handler = new Remembering();
-        try (var server = TestServer.with(handler).start();
-                var client = new RawConnection(server.port())) {
+        server = TestServer.with(handler).start();
+        try (var client = new RawConnection(server.port())) {
             var id = session(server.invoke("a", ID, "NEW_SESSION", "Accept", LINES));
             client.send(post("b_c", LINES).replace("Host: x", "Host: x\r\nX-Amzn-SageMaker-Session-Id: " + id));
             assertThat(head(client)).startsWith("HTTP/1.1 200");
@@ -352,22 +344,18 @@ class StreamTest {
 
     @Test
     void noMoreThanABatchMayHoldAreInAStep() throws Exception {
-        var handler = new SpellingHandler();
-        try (var server =
-                TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_MAX_BATCH_SIZE=3")) {
-            var answers = IntStream.range(0, 10)
-                    .mapToObj(i -> server.invokeAsync("abcd", "Accept", LINES))
-                    .toList();
-            answers.forEach(answer -> assertThat(answer.join().body()).isEqualTo("A\nB\nC\nD\n"));
-            assertThat(handler.steps()).allSatisfy(step -> assertThat(step).hasSizeLessThanOrEqualTo(3));
-        }
+        server = TestServer.with(spelling).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_MAX_BATCH_SIZE=3");
+        var answers = IntStream.range(0, 10)
+                .mapToObj(i -> server.invokeAsync("abcd", "Accept", LINES))
+                .toList();
+        answers.forEach(answer -> assertThat(answer.join().body()).isEqualTo("A\nB\nC\nD\n"));
+        assertThat(spelling.steps()).allSatisfy(step -> assertThat(step).hasSizeLessThanOrEqualTo(3));
     }
 
     @Test
     void aSlowReaderSlowsItsOwnStreamAndNobodyElses() throws Exception {
-        var handler = new SpellingHandler();
-        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_MAX_BATCH_SIZE=2");
-                var one = new RawConnection(server.port());
+        server = TestServer.with(spelling).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_MAX_BATCH_SIZE=2");
+        try (var one = new RawConnection(server.port());
                 var two = new RawConnection(server.port());
                 var three = new RawConnection(server.port())) {
             // 1 GiB each, of which nothing is read.
@@ -377,25 +365,25 @@ class StreamTest {
             }
             assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("A\nB\nC\n");
             await().until(() -> {
-                int before = handler.steps().size();
+                int before = spelling.steps().size();
                 return server.invoke("abc").body().equals("ABC")
-                        && handler.steps().size() == before + 3;
+                        && spelling.steps().size() == before + 3;
             });
-            await().until(() -> handler.open() == 3);
-            assertThat(handler.steps()).hasSizeLessThan(1 << 14);
+            await().until(() -> spelling.open() == 3);
+            assertThat(spelling.steps()).hasSizeLessThan(1 << 14);
         }
-        await().until(() -> handler.open() == 0);
+        server.close();
+        await().until(() -> spelling.open() == 0);
     }
 
     @Test
     @Tag("slow")
     void aReaderWhoDoesNotReadAtAllIsCutOffWhenItsTimeIsOver() throws Exception {
-        var handler = new SpellingHandler();
-        try (var server = TestServer.with(handler).start("BERTH_STREAM_PART_TIMEOUT=2");
-                var client = new RawConnection(server.port())) {
+        server = TestServer.with(spelling).start("BERTH_STREAM_PART_TIMEOUT=2");
+        try (var client = new RawConnection(server.port())) {
             client.send(post("%".repeat(1 << 16), EVENTS));
-            await().until(() -> handler.open() == 1);
-            await().until(() -> handler.open() == 0);
+            await().until(() -> spelling.open() == 1);
+            await().until(() -> spelling.open() == 0);
             assertThat(client.readAll()).doesNotEndWith("0\r\n\r\n");
             assertThat(server.invoke("a").body()).isEqualTo("A");
         }
@@ -411,22 +399,20 @@ class StreamTest {
                 super.stepFn(streams, model);
             }
         };
-        try (var server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1")) {
-            var answers = List.of("abcdefgh", "ab!", "a#b", "abc?", "xyz").stream()
-                    .map(text -> server.invokeAsync(text, "Accept", LINES))
-                    .toList();
-            gate.awaitArrival();
-            gate.open();
-            assertThat(answers.get(0).join().body()).isEqualTo("A\nB\nC\nD\nE\nF\nG\nH\n");
-            assertThat(answers.get(1).join().body())
-                    .startsWith("A\nB\n{\"error\"")
-                    .contains("no such letter");
-            assertThat(answers.get(2).join().body()).startsWith("A\n{\"error\"").contains("can't encode #");
-            assertThat(answers.get(3).join().body())
-                    .startsWith("A\nB\nC\n{\"error\"")
-                    .contains("found a ?");
-            assertThat(answers.get(4).join().body()).isEqualTo("X\nY\nZ\n");
-        }
+        server = TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1");
+        var answers = List.of("abcdefgh", "ab!", "a#b", "abc?", "xyz").stream()
+                .map(text -> server.invokeAsync(text, "Accept", LINES))
+                .toList();
+        gate.awaitArrival();
+        gate.open();
+        assertThat(answers.get(0).join().body()).isEqualTo("A\nB\nC\nD\nE\nF\nG\nH\n");
+        assertThat(answers.get(1).join().body()).startsWith("A\nB\n{\"error\"").contains("no such letter");
+        assertThat(answers.get(2).join().body()).startsWith("A\n{\"error\"").contains("can't encode #");
+        assertThat(answers.get(3).join().body())
+                .startsWith("A\nB\nC\n{\"error\"")
+                .contains("found a ?");
+        assertThat(answers.get(4).join().body()).isEqualTo("X\nY\nZ\n");
+        server.close();
         assertThat(handler.open()).isZero();
     }
 
@@ -444,34 +430,32 @@ class StreamTest {
                 super.stepFn(streams, model);
             }
         };
-        try (var server = TestServer.with(handler)
+        server = TestServer.with(handler)
                 .start(
                         "SAGEMAKER_MODEL_SERVER_WORKERS=1",
                         "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=10",
-                        "BERTH_STREAM_PART_TIMEOUT=3600")) {
-            var good = server.invokeAsync("abcdefgh\nxyz", "Accept", LINES);
-            await().until(() -> handler.steps().size() == 2 && allowed.hasQueuedThreads());
-            var hanging = server.invokeAsync("hang", "Accept", LINES);
-            server.awaitQueued(1);
-            allowed.release(1000);
-            assertThat(good.join().body().lines()).contains("A", "H", "X", "Z").hasSize(11);
-            assertThat(hanging.join().statusCode()).isEqualTo(504);
-        }
+                        "BERTH_STREAM_PART_TIMEOUT=3600");
+        var good = server.invokeAsync("abcdefgh\nxyz", "Accept", LINES);
+        await().until(() -> handler.steps().size() == 2 && allowed.hasQueuedThreads());
+        var hanging = server.invokeAsync("hang", "Accept", LINES);
+        server.awaitQueued(1);
+        allowed.release(1000);
+        assertThat(good.join().body().lines()).contains("A", "H", "X", "Z").hasSize(11);
+        assertThat(hanging.join().statusCode()).isEqualTo(504);
     }
 
     @Test
     void twoHundredStreamsThatFailAnywhereLeaveNothing() throws Exception {
         var random = new Random(4);
         var handler = new Remembering();
-        try (var server = TestServer.with(handler).start()) {
-            failAnywhere(server, random);
-            var leftovers = Leftovers.since(server);
-            failAnywhere(server, random);
-            leftovers.assertNone();
-            await().until(() -> handler.open() == 0);
-            assertThat(server.invoke("abc", "Accept", LINES, ID, "NEW_SESSION").body())
-                    .isEqualTo("A\nB\nC\n");
-        }
+        server = TestServer.with(handler).start();
+        failAnywhere(server, random);
+        var leftovers = Leftovers.since(server);
+        failAnywhere(server, random);
+        leftovers.assertNone();
+        await().until(() -> handler.open() == 0);
+        assertThat(server.invoke("abc", "Accept", LINES, ID, "NEW_SESSION").body())
+                .isEqualTo("A\nB\nC\n");
     }
 
     /// A request whose first part came has told its caller the session that it opened, which goes on.
@@ -497,44 +481,40 @@ class StreamTest {
 
     @Test
     void idleStreamsCostNoThreadEach() throws Exception {
-        var handler = new SpellingHandler();
-        try (var server = TestServer.with(handler).start("BERTH_STREAM_PART_TIMEOUT=3600")) {
-            server.invoke("abc", "Accept", LINES);
-            int before = Thread.getAllStackTraces().size();
-            var clients = new ArrayList<RawConnection>();
-            try {
-                for (int i = 0; i < 500; i++) {
-                    var client = new RawConnection(server.port());
-                    clients.add(client);
-                    client.send(post("a_b", LINES));
-                }
-                for (var client : clients) {
-                    assertThat(head(client)).startsWith("HTTP/1.1 200");
-                }
-                await().until(() -> handler.open() == 500);
-                assertThat(Thread.getAllStackTraces().size()).isLessThan(before + 50);
-                assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("A\nB\nC\n");
-            } finally {
-                for (var client : clients) {
-                    client.close();
-                }
+        server = TestServer.with(spelling).start("BERTH_STREAM_PART_TIMEOUT=3600");
+        server.invoke("abc", "Accept", LINES);
+        int before = Thread.getAllStackTraces().size();
+        var clients = new ArrayList<RawConnection>();
+        try {
+            for (int i = 0; i < 500; i++) {
+                var client = new RawConnection(server.port());
+                clients.add(client);
+                client.send(post("a_b", LINES));
             }
-            await().until(() -> handler.open() == 0);
+            for (var client : clients) {
+                assertThat(head(client)).startsWith("HTTP/1.1 200");
+            }
+            await().until(() -> spelling.open() == 500);
+            assertThat(Thread.getAllStackTraces().size()).isLessThan(before + 50);
+            assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("A\nB\nC\n");
+        } finally {
+            for (var client : clients) {
+                client.close();
+            }
         }
+        await().until(() -> spelling.open() == 0);
     }
 
     @Test
     @Tag("slow")
     void aServerThatStopsEndsItsStreams() throws Exception {
-        var handler = new SpellingHandler();
-        try (var server = TestServer.with(handler).start("BERTH_DRAIN_SECONDS=1")) {
-            var answer = server.invokeAsync("a_b", "Accept", LINES);
-            await().until(() -> handler.steps().size() == 2);
-            server.server().close();
-            // Before the server's client is closed, which would cut it off.
-            assertThat(answer.join().body()).startsWith("A\n{\"error\":").contains("not_ready");
-        }
-        assertThat(handler.open()).isZero();
+        server = TestServer.with(spelling).start("BERTH_DRAIN_SECONDS=1");
+        var answer = server.invokeAsync("a_b", "Accept", LINES);
+        await().until(() -> spelling.steps().size() == 2);
+        server.server().close();
+        // Before the server's client is closed, which would cut it off.
+        assertThat(answer.join().body()).startsWith("A\n{\"error\":").contains("not_ready");
+        assertThat(spelling.open()).isZero();
     }
 
     private static String post(String body, String accept) {

@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.Map;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLSocket;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,6 +39,8 @@ class TlsTest {
     private static TestCertificate rsa;
     private static TestCertificate another;
     private static TestCertificate ec;
+
+    @AutoClose
     private static TestServer server;
 
     @BeforeAll
@@ -58,11 +60,6 @@ class TlsTest {
 
     private static Path file(String name, String text) throws IOException {
         return Files.writeString(directory.resolve(name), text);
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @Test

@@ -10,7 +10,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class MemoryBudgetTest {
@@ -19,12 +19,9 @@ class MemoryBudgetTest {
 
     private final AtomicLong clock = new AtomicLong(-5);
     private final MemoryBudget budget = new MemoryBudget(100, clock::get);
-    private final ExecutorService threads = new TestThreads();
 
-    @AfterEach
-    void stop() {
-        threads.close();
-    }
+    @AutoClose
+    private final ExecutorService threads = new TestThreads();
 
     /// Has a thread of its own do what must wait, and comes back when it waits.
     private <T> Future<T> waiting(Callable<T> action) {

@@ -8,18 +8,15 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class ModelMetricsTest {
 
+    @AutoClose
     private final ServingMetrics process = new ServingMetrics();
-    private final ModelMetrics metrics = process.ofModel("qa");
 
-    @AfterEach
-    void close() {
-        process.close();
-    }
+    private final ModelMetrics metrics = process.ofModel("qa");
 
     /// What `promtool check metrics` looks at.
     @Test

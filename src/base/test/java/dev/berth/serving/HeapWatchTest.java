@@ -8,22 +8,19 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.testing.CapturedLog;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class HeapWatchTest {
 
+    @AutoClose
     private final ServingMetrics metrics = new ServingMetrics();
+
     private final AtomicLong now = new AtomicLong();
     private final AtomicLong collected = new AtomicLong();
     private final HeapWatch watch = new HeapWatch(metrics, now::get, collected::get);
-
-    @AfterEach
-    void close() {
-        metrics.close();
-    }
 
     @Test
     void collectionsThatTakeMostOfTheTimeAreAProblemUntilTheyEnd() {
