@@ -179,6 +179,15 @@ public record CodeArtifact(Path directory) {
         return problems(() -> code().create(() -> {}));
     }
 
+    /// The only line.
+    public String problem(ThrowingCallable action) {
+        return assertThat(problems(action)).singleElement().actual();
+    }
+
+    public String problem() {
+        return problem(() -> code().create(() -> {}));
+    }
+
     /// What goes into a jar: sources by their class, compiled, and files.
     public record Jar(Map<String, String> sources, Map<String, String> files, List<Path> classPath) {
 

@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,7 +32,10 @@ class OwnHooksFailureTest {
 
     private static final List<String> ALL = List.of("inputFn", "length", "predictFn", "outputFn", "transformFn");
 
+    @AutoClose
     private static TestServer hooks;
+
+    @AutoClose
     private static TestServer transform;
 
     @BeforeAll
@@ -40,12 +43,6 @@ class OwnHooksFailureTest {
         HookProbe.reset();
         hooks = server("Inference.java").start();
         transform = server("Transform.java").start();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        hooks.close();
-        transform.close();
     }
 
     @ParameterizedTest

@@ -10,6 +10,7 @@ import dev.berth.testing.HookProbe;
 import dev.berth.testing.TestServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,12 @@ class OwnHooksTest {
 
     @TempDir
     Path directory;
+
+    @AutoClose
+    private final CapturedLog log = new CapturedLog();
+
+    @AutoClose
+    private TestServer server;
 
     @BeforeEach
     void reset() {
@@ -61,15 +68,15 @@ class OwnHooksTest {
           @Override public void close() { HookProbe.note("closed"); }
         }
         """);
-        try (var server = artifact.server().start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_MAX_BATCH_SIZE=4")) {
-            var response = server.invoke("1,2", "Content-Type", "text/csv", "Accept", "text/plain");
-            assertThat(response.body()).isEqualTo("<[0.5, 1.0]>");
-            assertThat(response.headers().firstValue("Content-Type"))
-                    .as("the hook's own, and not that of Accept")
-                    .contains("application/xml; charset=utf-8");
-            assertThat(response.headers().firstValue("X-Amzn-SageMaker-Custom-Attributes"))
-                    .contains("halves=2");
-        }
+        server = artifact.server().start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_MAX_BATCH_SIZE=4");
+        var response = server.invoke("1,2", "Content-Type", "text/csv", "Accept", "text/plain");
+        assertThat(response.body()).isEqualTo("<[0.5, 1.0]>");
+        assertThat(response.headers().firstValue("Content-Type"))
+                .as("the hook's own, and not that of Accept")
+                .contains("application/xml; charset=utf-8");
+        assertThat(response.headers().firstValue("X-Amzn-SageMaker-Custom-Attributes"))
+                .contains("halves=2");
+        server.close();
         assertThat(HookProbe.NOTES)
                 .containsExactly(
                         "made",
@@ -93,11 +100,9 @@ class OwnHooksTest {
               @Override public List<String> predictFn(List<String> records, Object model) { return List.of("own"); }
             }
             """);
-        try (var log = new CapturedLog();
-                var server = artifact.server().start("SAGEMAKER_PROGRAM=com/acme/Own.java")) {
-            assertThat(server.invoke("a").body()).isEqualTo("own");
-            assertThat(log.text()).contains("hooks: com.acme.Own of code/com/acme/Own.java");
-        }
+        server = artifact.server().start("SAGEMAKER_PROGRAM=com/acme/Own.java");
+        assertThat(server.invoke("a").body()).isEqualTo("own");
+        assertThat(log.text()).contains("hooks: com.acme.Own of code/com/acme/Own.java");
     }
 
     @Test
@@ -108,11 +113,9 @@ class OwnHooksTest {
             package com.acme;
             public class Own extends dev.berth.testing.TextHandler {}
             """));
-        try (var log = new CapturedLog();
-                var server = artifact.server().start()) {
-            assertThat(server.invoke("a").body()).isEqualTo("A");
-            assertThat(log.text()).contains("hooks: com.acme.Own of code/hooks.jar");
-        }
+        server = artifact.server().start();
+        assertThat(server.invoke("a").body()).isEqualTo("A");
+        assertThat(log.text()).contains("hooks: com.acme.Own of code/hooks.jar");
     }
 
     @Test
@@ -131,15 +134,14 @@ class OwnHooksTest {
           }
         }
         """).withSample();
-        try (var server = artifact.server().start()) {
-            var about = "\"context\": \"Bell was born in Scotland\"}";
-            assertThat(server.invoke("{\"question\": \"Who?\", " + about).body())
-                    .contains("\"answer\":\"Scotland\"", "\"start\":17", "\"end\":25");
-            var wrong = server.invoke("{\"question\": \"Where?\", " + about);
-            assertStatus(wrong, 500, "the model returned 10 start and 10 end logits in rows of 11");
-            var none = server.invoke("{\"question\": \"What?\", " + about);
-            assertStatus(none, 500, "the model's logits are no numbers");
-        }
+        server = artifact.server().start();
+        var about = "\"context\": \"Bell was born in Scotland\"}";
+        assertThat(server.invoke("{\"question\": \"Who?\", " + about).body())
+                .contains("\"answer\":\"Scotland\"", "\"start\":17", "\"end\":25");
+        var wrong = server.invoke("{\"question\": \"Where?\", " + about);
+        assertStatus(wrong, 500, "the model returned 10 start and 10 end logits in rows of 11");
+        var none = server.invoke("{\"question\": \"What?\", " + about);
+        assertStatus(none, 500, "the model's logits are no numbers");
     }
 
     @Test
@@ -153,21 +155,20 @@ class OwnHooksTest {
           }
         }
         """);
-        try (var server = artifact.server().start()) {
-            var response = server.invoke(
-                    "body",
-                    "Content-Type",
-                    "text/plain",
-                    "Accept",
-                    "text/html",
-                    "X-Amzn-SageMaker-Custom-Attributes",
-                    "a=1");
-            assertThat(response.body()).isEqualTo("model body text/plain text/html a=1");
-            assertThat(response.headers().firstValue("Content-Type")).contains("text/csv");
-            assertThat(server.invoke("").body())
-                    .as("an empty body is a request too")
-                    .isEqualTo("model  application/json application/json none");
-        }
+        server = artifact.server().start();
+        var response = server.invoke(
+                "body",
+                "Content-Type",
+                "text/plain",
+                "Accept",
+                "text/html",
+                "X-Amzn-SageMaker-Custom-Attributes",
+                "a=1");
+        assertThat(response.body()).isEqualTo("model body text/plain text/html a=1");
+        assertThat(response.headers().firstValue("Content-Type")).contains("text/csv");
+        assertThat(server.invoke("").body())
+                .as("an empty body is a request too")
+                .isEqualTo("model  application/json application/json none");
     }
 
     /// The first is what SageMaker's SDK sets for any image.
@@ -175,14 +176,12 @@ class OwnHooksTest {
     @ValueSource(strings = {"inference.py", "Inference.java"})
     void aProgramWithoutCodeIsAWarning(String program) throws Exception {
         new CodeArtifact(directory).withSample();
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(directory).start("SAGEMAKER_PROGRAM=" + program)) {
-            assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}")
-                            .body())
-                    .contains("Bob");
-            assertThat(log.text())
-                    .contains("SAGEMAKER_PROGRAM is %s, and has no effect without hooks in code/".formatted(program));
-        }
+        server = TestServer.artifact(directory).start("SAGEMAKER_PROGRAM=" + program);
+        assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}")
+                        .body())
+                .contains("Bob");
+        assertThat(log.text())
+                .contains("SAGEMAKER_PROGRAM is %s, and has no effect without hooks in code/".formatted(program));
     }
 
     /// Else the answers to others would stand in their places.
@@ -197,13 +196,12 @@ class OwnHooksTest {
             }
             """);
         var good = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}\n";
-        try (var server = TestServer.artifact(directory).start("BERTH_BAD_RECORDS=keep")) {
-            assertThat(server.invoke(good + good, "Content-Type", "application/jsonlines")
-                            .body())
-                    .isEqualTo("2 answers");
-            var bad = server.invoke(good + "5\n", "Content-Type", "application/jsonlines");
-            assertStatus(bad, 400, "line 2");
-        }
+        server = TestServer.artifact(directory).start("BERTH_BAD_RECORDS=keep");
+        assertThat(server.invoke(good + good, "Content-Type", "application/jsonlines")
+                        .body())
+                .isEqualTo("2 answers");
+        var bad = server.invoke(good + "5\n", "Content-Type", "application/jsonlines");
+        assertStatus(bad, 400, "line 2");
     }
 
     @Test
@@ -214,28 +212,24 @@ class OwnHooksTest {
                 .file("code/libs/b.jar", "")
                 .file("target/c.jar", "");
         Files.createSymbolicLink(directory.resolve("weights.bin"), Path.of("gone"));
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(directory).start()) {
-            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-            assertThat(log.text())
-                    .contains(
-                            "a.jar: found a jar that is not used here; put libraries into code/lib, and hooks into code",
-                            "code/libs/b.jar: found a jar that is not used here",
-                            "weights.bin: found a link to nothing; tar -h packs what links lead to")
-                    .doesNotContain("c.jar");
-        }
+        server = TestServer.artifact(directory).start();
+        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        assertThat(log.text())
+                .contains(
+                        "a.jar: found a jar that is not used here; put libraries into code/lib, and hooks into code",
+                        "code/libs/b.jar: found a jar that is not used here",
+                        "weights.bin: found a link to nothing; tar -h packs what links lead to")
+                .doesNotContain("c.jar");
     }
 
     @Test
     void codeThatIsNotJavaLeavesTheBuiltInHandler() throws Exception {
         new CodeArtifact(directory).withSample().file("code/inference.py", "def model_fn(model_dir): pass");
-        try (var log = new CapturedLog();
-                var server = TestServer.artifact(directory).start()) {
-            assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}")
-                            .body())
-                    .contains("Bob");
-            assertThat(log.text()).contains("code/ has hooks in Python, which are not run");
-        }
+        server = TestServer.artifact(directory).start();
+        assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}")
+                        .body())
+                .contains("Bob");
+        assertThat(log.text()).contains("code/ has hooks in Python, which are not run");
         TestServer.artifact(directory)
                 .set("SAGEMAKER_PROGRAM", "inference.py")
                 .assertDoesNotStart(

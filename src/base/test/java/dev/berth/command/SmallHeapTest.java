@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +35,7 @@ class SmallHeapTest {
 
     private static final long SIZE = 200L << 20;
 
+    @AutoClose
     private ServeProcess server;
 
     /// @param timeout of requests, in seconds
@@ -55,11 +56,6 @@ class SmallHeapTest {
                 "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS",
                 timeout);
         server = ServeProcess.start(environment, command).awaitReady();
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     private CompletableFuture<HttpResponse<String>> send(String type, byte[] body) {

@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -35,16 +35,12 @@ class BatchTransformTest {
 
     private static final String[] LINES = {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
 
+    @AutoClose
     private static TestServer batch;
 
     @BeforeAll
     static void start() throws Exception {
         batch = TestServer.sample().start("SAGEMAKER_BATCH=true");
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        batch.close();
     }
 
     @Test

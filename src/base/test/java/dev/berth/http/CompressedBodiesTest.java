@@ -26,7 +26,7 @@ import java.util.Locale;
 import java.util.zip.DeflaterOutputStream;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -44,16 +44,12 @@ class CompressedBodiesTest {
     /// What is answered compressed, where it is text.
     private static final int LONG = 16 << 10;
 
+    @AutoClose
     private static TestServer server;
 
     @BeforeAll
     static void start() throws Exception {
         server = TestServer.with(new TextHandler()).start("SAGEMAKER_MAX_PAYLOAD_IN_MB=1", "BERTH_COMPRESSION=true");
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     private static byte[] packed(String coding, byte[] plain) throws IOException {

@@ -19,7 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -33,22 +33,26 @@ class HeadersTest {
 
     private static final String BOB = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
 
+    @AutoClose
     private static TestServer sample;
 
     /// Of hooks that write three types.
+    @AutoClose
     private static TestServer typed;
+
+    /// Of hooks that answer with the trace that they are told of, and with Amazon's header.
+    @AutoClose
+    private static TestServer traced;
 
     @BeforeAll
     static void start() throws Exception {
         sample = TestServer.sample().start();
         typed = TestServer.with(writing(MediaType.JSON, MediaType.JSON_LINES, MediaType.CSV))
                 .start();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        sample.close();
-        typed.close();
+        traced = TestServer.with(TextHandler.answering(request -> List.of(
+                        request.traceParent().orElse("none"),
+                        request.header("x-amzn-trace-id").orElse("none"))))
+                .start();
     }
 
     private static TextHandler writing(MediaType... types) {
@@ -122,12 +126,14 @@ class HeadersTest {
     }
 
     @Test
-    void hooksSeeTheTimeThatIsLeft() throws Exception {
-        var handler =
-                TextHandler.answering(request -> List.of(request.remaining().toString()));
+    void hooksSeeThePathTheQueryAndTheTimeThatIsLeft() throws Exception {
+        var handler = TextHandler.answering(request -> List.of(
+                request.path() + "?" + request.query().orElse(""),
+                request.remaining().toString()));
         try (var server = TestServer.with(handler).start()) {
-            assertThat(Duration.parse(server.invoke("x").body()))
-                    .isBetween(Duration.ofNanos(1), Duration.ofMinutes(10));
+            var seen = server.post("/invocations?a=b%20c", "x").body().split("\n");
+            assertThat(seen[0]).isEqualTo("/invocations?a=b%20c");
+            assertThat(Duration.parse(seen[1])).isBetween(Duration.ofNanos(1), Duration.ofMinutes(10));
         }
     }
 
@@ -387,22 +393,16 @@ class HeadersTest {
         var trace = "4bf92f3577b34da6a3ce929d0e0e4736";
         var parent = "00-%s-00f067aa0ba902b7-01".formatted(trace);
         var amazons = "Root=1-67891233-abcdef012345678912345678;Parent=53995c3f42cd8ad8;Sampled=1";
-        try (var server = TestServer.with(TRACED).start();
-                var log = new CapturedLog()) {
-            var response = server.invoke("a", "traceparent", parent, "X-Amzn-Trace-Id", amazons);
+        try (var log = new CapturedLog()) {
+            var response = traced.invoke("a", "traceparent", parent, "X-Amzn-Trace-Id", amazons);
             assertThat(response.body()).isEqualTo(parent + "\n" + amazons);
             assertThat(response.headers().firstValue("traceparent")).contains(parent);
             await().untilAsserted(() -> assertThat(log.events())
                     .anySatisfy(event -> assertThat(event.getMDCPropertyMap()).containsEntry("trace_id", trace)));
-            assertThat(server.get("/nowhere").headers().firstValue("traceparent"))
+            assertThat(traced.get("/nowhere").headers().firstValue("traceparent"))
                     .isEmpty();
         }
     }
-
-    /// Answers with the trace that a hook is told of, and Amazon's header.
-    private static final TextHandler TRACED = TextHandler.answering(request -> List.of(
-            request.traceParent().orElse("none"),
-            request.header("x-amzn-trace-id").orElse("none")));
 
     @Test
     void whatIsNoTraceParentIsNone() throws Exception {
@@ -428,13 +428,11 @@ class HeadersTest {
                         root + "0;Parent=53995c3f42cd8ad8",
                         root + ";Parent=53995C3F42CD8AD8",
                         "Root=1-00000000-000000000000000000000000;Parent=53995c3f42cd8ad8"));
-        try (var server = TestServer.with(TRACED).start()) {
-            for (var name : names.keySet()) {
-                for (var value : names.get(name)) {
-                    var response = server.invoke("a", name, value);
-                    assertThat(response.body()).as(value).startsWith("none\n");
-                    assertThat(response.headers().firstValue("traceparent")).isEmpty();
-                }
+        for (var name : names.keySet()) {
+            for (var value : names.get(name)) {
+                var response = traced.invoke("a", name, value);
+                assertThat(response.body()).as(value).startsWith("none\n");
+                assertThat(response.headers().firstValue("traceparent")).isEmpty();
             }
         }
     }
@@ -446,12 +444,10 @@ class HeadersTest {
         "Root=1-67891233-abcdef012345678912345678;Parent=53995c3f42cd8ad8;Sampled=0;Lineage=a:1, 00"
     })
     void amazonsHeaderIsATraceParentForHooksAlone(String header, String flags) throws Exception {
-        try (var server = TestServer.with(TRACED).start()) {
-            var response = server.invoke("a", "X-Amzn-Trace-Id", header);
-            assertThat(response.body())
-                    .isEqualTo("00-67891233abcdef012345678912345678-53995c3f42cd8ad8-%s\n%s".formatted(flags, header));
-            assertThat(response.headers().firstValue("traceparent")).isEmpty();
-        }
+        var response = traced.invoke("a", "X-Amzn-Trace-Id", header);
+        assertThat(response.body())
+                .isEqualTo("00-67891233abcdef012345678912345678-53995c3f42cd8ad8-%s\n%s".formatted(flags, header));
+        assertThat(response.headers().firstValue("traceparent")).isEmpty();
     }
 
     private static String requestId(HttpResponse<String> response) {

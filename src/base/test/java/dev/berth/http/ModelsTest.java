@@ -17,7 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -37,18 +37,15 @@ class ModelsTest {
     @TempDir
     static Path directory;
 
+    @AutoClose
     private static TestServer server;
+
     private static Path text;
 
     @BeforeAll
     static void start() throws Exception {
         text = CodeArtifact.compiled(directory).directory();
         server = TestServer.ofModels().start("SAGEMAKER_MODEL_SERVER_WORKERS=1");
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @Test

@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,24 +40,27 @@ class SessionTest {
 
     private static final Duration LONG = Duration.ofMinutes(20);
 
+    private final RememberingHandler remembering = new RememberingHandler(LONG);
+
+    @AutoClose
+    private TestServer server;
+
     @Test
     @Tag("SES-01")
     @Tag("SES-02")
     void aSessionIsOpenedWithAnIdAndWhenItExpires() throws Exception {
-        try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
-            var response = server.invoke(OPEN, ID, "NEW_SESSION");
+        server = TestServer.with(remembering).start();
+        var response = server.invoke(OPEN, ID, "NEW_SESSION");
 
-            assertThat(response.statusCode()).isEqualTo(200);
-            var value = response.headers().firstValue(NEW_ID).orElseThrow();
-            assertThat(response.headers().firstValue(ID)).hasValue(value);
-            assertThat(value).matches(PATTERN).hasSizeLessThanOrEqualTo(256);
-            var expires = Instant.parse(value.substring(value.indexOf('=') + 1));
-            assertThat(expires)
-                    .isBetween(
-                            Instant.now().plus(LONG).minusSeconds(30),
-                            Instant.now().plus(LONG));
-            assertThat(response.body()).contains(value.split(";")[0]);
-        }
+        assertThat(response.statusCode()).isEqualTo(200);
+        var value = response.headers().firstValue(NEW_ID).orElseThrow();
+        assertThat(response.headers().firstValue(ID)).hasValue(value);
+        assertThat(value).matches(PATTERN).hasSizeLessThanOrEqualTo(256);
+        var expires = Instant.parse(value.substring(value.indexOf('=') + 1));
+        assertThat(expires)
+                .isBetween(
+                        Instant.now().plus(LONG).minusSeconds(30), Instant.now().plus(LONG));
+        assertThat(response.body()).contains(value.split(";")[0]);
     }
 
     /// For 20 minutes, or longer than nanoseconds count.
@@ -64,28 +68,26 @@ class SessionTest {
     @ValueSource(strings = {"PT20M", "P200000D"})
     @Tag("SES-03")
     void requestsOfASessionShareWhatItRemembers(Duration idle) throws Exception {
-        try (var server = TestServer.with(new RememberingHandler(idle)).start()) {
-            var one = open(server);
-            var two = open(server);
+        server = TestServer.with(new RememberingHandler(idle)).start();
+        var one = open(server);
+        var two = open(server);
 
-            assertThat(ask(server, one, "a").body()).isEqualTo("A");
-            assertThat(ask(server, two, "x").body()).isEqualTo("X");
-            assertThat(ask(server, one, "b").body()).isEqualTo("A,B");
-            assertThat(server.invoke("c", "Content-Type", "text/plain").body()).isEqualTo("C");
-            assertThat(server.get("/metrics").body()).contains("berth_sessions{model=\"model\"} 2.0");
-        }
+        assertThat(ask(server, one, "a").body()).isEqualTo("A");
+        assertThat(ask(server, two, "x").body()).isEqualTo("X");
+        assertThat(ask(server, one, "b").body()).isEqualTo("A,B");
+        assertThat(server.invoke("c", "Content-Type", "text/plain").body()).isEqualTo("C");
+        assertThat(server.get("/metrics").body()).contains("berth_sessions{model=\"model\"} 2.0");
     }
 
     @Test
     void aBodyForTheHooksOpensASessionAndIsAnsweredInIt() throws Exception {
-        try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
-            var response = server.invoke("a", ID, "NEW_SESSION", "Content-Type", "text/plain");
+        server = TestServer.with(remembering).start();
+        var response = server.invoke("a", ID, "NEW_SESSION", "Content-Type", "text/plain");
 
-            assertThat(response.body()).isEqualTo("A");
-            var value = response.headers().firstValue(NEW_ID).orElseThrow();
-            assertThat(value).matches(PATTERN);
-            assertThat(ask(server, value.split(";")[0], "b").body()).isEqualTo("A,B");
-        }
+        assertThat(response.body()).isEqualTo("A");
+        var value = response.headers().firstValue(NEW_ID).orElseThrow();
+        assertThat(value).matches(PATTERN);
+        assertThat(ask(server, value.split(";")[0], "b").body()).isEqualTo("A,B");
     }
 
     @Test
@@ -96,24 +98,22 @@ class SessionTest {
                 throw new BadInputException("text: found nothing, expected a word");
             }
         };
-        try (var server = TestServer.with(handler).start()) {
-            var response = server.invoke("a", ID, "NEW_SESSION", "Content-Type", "text/plain");
+        server = TestServer.with(handler).start();
+        var response = server.invoke("a", ID, "NEW_SESSION", "Content-Type", "text/plain");
 
-            assertThat(response.statusCode()).isEqualTo(400);
-            assertThat(response.headers().firstValue(NEW_ID)).isEmpty();
-            await().until(() -> handler.closed() == 1);
-            assertThat(server.get("/metrics").body())
-                    .contains("berth_sessions_closed_total{model=\"model\",reason=\"failed\"} 1.0");
-        }
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.headers().firstValue(NEW_ID)).isEmpty();
+        await().until(() -> handler.closed() == 1);
+        assertThat(server.get("/metrics").body())
+                .contains("berth_sessions_closed_total{model=\"model\",reason=\"failed\"} 1.0");
     }
 
     @Test
     @Tag("SES-04")
     @Tag("SES-05")
     void aClosedSessionIsFreedAndItsIdIsRejectedAsIsThatOfAnotherServer() throws Exception {
-        var handler = new RememberingHandler(LONG);
-        try (var server = TestServer.with(handler).start();
-                var other = TestServer.with(new RememberingHandler(LONG)).start()) {
+        server = TestServer.with(remembering).start();
+        try (var other = TestServer.with(remembering).start()) {
             var id = open(server);
 
             assertThat(ask(server, id, CLOSE + "{}").headers().firstValue(CLOSED_ID))
@@ -123,7 +123,7 @@ class SessionTest {
 
             assertThat(response.statusCode()).isEqualTo(200);
             assertThat(response.headers().firstValue(CLOSED_ID)).hasValue(id);
-            assertThat(handler.closed()).isEqualTo(1);
+            assertThat(remembering.closed()).isEqualTo(1);
             assertStatus(ask(server, id, "a"), 400, "is not open here");
             assertStatus(server.invoke(CLOSE, ID, id), 400, "is not open here");
             assertStatus(ask(server, open(other), "a"), 400, "is not open here");
@@ -134,26 +134,24 @@ class SessionTest {
     @Tag("SES-05")
     void aSessionThatIsNotUsedExpires() throws Exception {
         var handler = new RememberingHandler(Duration.ofSeconds(1));
-        try (var server = TestServer.with(handler).start()) {
-            var id = open(server);
+        server = TestServer.with(handler).start();
+        var id = open(server);
 
-            await().until(() -> handler.closed() == 1);
+        await().until(() -> handler.closed() == 1);
 
-            assertStatus(ask(server, id, "a"), 400, "has expired");
-            assertThat(server.get("/metrics").body())
-                    .contains(
-                            "berth_sessions_closed_total{model=\"model\",reason=\"expired\"} 1.0",
-                            "berth_sessions{model=\"model\"} 0.0");
-        }
+        assertStatus(ask(server, id, "a"), 400, "has expired");
+        assertThat(server.get("/metrics").body())
+                .contains(
+                        "berth_sessions_closed_total{model=\"model\",reason=\"expired\"} 1.0",
+                        "berth_sessions{model=\"model\"} 0.0");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"NEW_SESSION", "0f8fad5b-d9cb-469f-a165-70867728950e"})
     @Tag("SES-06")
     void aModelWithoutSessionsRejectsThem(String id) throws Exception {
-        try (var server = TestServer.with(new TextHandler()).start()) {
-            assertStatus(server.invoke(OPEN, ID, id), 400, "have no sessions");
-        }
+        server = TestServer.with(new TextHandler()).start();
+        assertStatus(server.invoke(OPEN, ID, id), 400, "have no sessions");
     }
 
     @ParameterizedTest
@@ -167,25 +165,22 @@ class SessionTest {
       """)
     @Tag("SES-07")
     void whatTheProtocolDoesNotHaveIsRejected(String id, String body, String message) throws Exception {
-        var handler = new RememberingHandler(LONG);
-        try (var server = TestServer.with(handler).start()) {
-            assertStatus(server.invoke(body, ID, id), 400, message);
-            assertThat(handler.opened()).isZero();
-        }
+        server = TestServer.with(remembering).start();
+        assertStatus(server.invoke(body, ID, id), 400, message);
+        assertThat(remembering.opened()).isZero();
     }
 
     @Test
     void requestsOfOneSessionTakeTurns() throws Exception {
-        try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
-            var id = open(server);
+        server = TestServer.with(remembering).start();
+        var id = open(server);
 
-            var answers = IntStream.range(0, 50)
-                    .mapToObj(i -> server.invokeAsync("a", ID, id, "Content-Type", "text/plain"))
-                    .toList();
+        var answers = IntStream.range(0, 50)
+                .mapToObj(i -> server.invokeAsync("a", ID, id, "Content-Type", "text/plain"))
+                .toList();
 
-            assertThat(answers).extracting(answer -> answer.join().statusCode()).containsOnly(200);
-            assertThat(ask(server, id, "b").body()).isEqualTo("A,".repeat(50) + "B");
-        }
+        assertThat(answers).extracting(answer -> answer.join().statusCode()).containsOnly(200);
+        assertThat(ask(server, id, "b").body()).isEqualTo("A,".repeat(50) + "B");
     }
 
     @Test
@@ -201,59 +196,55 @@ class SessionTest {
                 return super.predictFn(records, model);
             }
         };
-        try (var server = TestServer.with(handler)
-                .start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=2", "SAGEMAKER_MODEL_SERVER_WORKERS=2")) {
-            var id = open(server);
-            var slow = server.invokeAsync("slow", ID, id, "Content-Type", "text/plain");
-            gate.awaitArrival();
+        server = TestServer.with(handler)
+                .start("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS=2", "SAGEMAKER_MODEL_SERVER_WORKERS=2");
+        var id = open(server);
+        var slow = server.invokeAsync("slow", ID, id, "Content-Type", "text/plain");
+        gate.awaitArrival();
 
-            var second = ask(server, id, "a");
-            assertStatus(second, 504, "another request was in its session");
-            assertThat(ask(server, open(server), "b").body()).isEqualTo("B");
-            assertThat(slow.join().statusCode()).isEqualTo(504);
+        var second = ask(server, id, "a");
+        assertStatus(second, 504, "another request was in its session");
+        assertThat(ask(server, open(server), "b").body()).isEqualTo("B");
+        assertThat(slow.join().statusCode()).isEqualTo(504);
 
-            // The hook was left behind in the session, which nobody else enters or frees before it has
-            // ended.
-            assertThat(handler.closed()).isZero();
-            gate.open();
-            await().untilAsserted(() ->
-                    assertThat(server.invoke(CLOSE, ID, id).statusCode()).isEqualTo(200));
-            assertThat(handler.closed()).isEqualTo(1);
-        }
+        // The hook was left behind in the session, which nobody else enters or frees before it has
+        // ended.
+        assertThat(handler.closed()).isZero();
+        gate.open();
+        await().untilAsserted(() ->
+                assertThat(server.invoke(CLOSE, ID, id).statusCode()).isEqualTo(200));
+        assertThat(handler.closed()).isEqualTo(1);
     }
 
     @Test
     void beyondTheMostSessionsANewOneIsRejected() throws Exception {
-        try (var server = TestServer.with(new RememberingHandler(LONG)).start("BERTH_MAX_SESSIONS=2")) {
-            var id = open(server);
-            open(server);
+        server = TestServer.with(remembering).start("BERTH_MAX_SESSIONS=2");
+        var id = open(server);
+        open(server);
 
-            var refused = server.invoke(OPEN, ID, "NEW_SESSION");
+        var refused = server.invoke(OPEN, ID, "NEW_SESSION");
 
-            assertThat(refused.statusCode()).isEqualTo(503);
-            assertThat(refused.headers().firstValue("Retry-After")).isPresent();
-            assertThat(refused.body()).contains("2 sessions are open, and max-sessions allows no more");
-            assertThat(server.invoke(CLOSE, ID, id).statusCode()).isEqualTo(200);
-            open(server);
-        }
+        assertThat(refused.statusCode()).isEqualTo(503);
+        assertThat(refused.headers().firstValue("Retry-After")).isPresent();
+        assertThat(refused.body()).contains("2 sessions are open, and max-sessions allows no more");
+        assertThat(server.invoke(CLOSE, ID, id).statusCode()).isEqualTo(200);
+        open(server);
     }
 
     @Test
     void theSessionThatWasNotUsedForLongestMakesWayWhenTheyGrow() throws Exception {
-        var handler = new RememberingHandler(LONG);
-        try (var server = TestServer.with(handler).start("BERTH_SESSION_MEMORY_MB=1")) {
-            var old = open(server);
-            var used = open(server);
-            assertThat(ask(server, old, "a".repeat(300_000)).statusCode()).isEqualTo(200);
-            assertThat(ask(server, used, "a".repeat(600_000)).statusCode()).isEqualTo(200);
+        server = TestServer.with(remembering).start("BERTH_SESSION_MEMORY_MB=1");
+        var old = open(server);
+        var used = open(server);
+        assertThat(ask(server, old, "a".repeat(300_000)).statusCode()).isEqualTo(200);
+        assertThat(ask(server, used, "a".repeat(600_000)).statusCode()).isEqualTo(200);
 
-            assertThat(ask(server, used, "a".repeat(200_000)).statusCode()).isEqualTo(200);
+        assertThat(ask(server, used, "a".repeat(200_000)).statusCode()).isEqualTo(200);
 
-            await().until(() -> handler.closed() == 1);
-            assertStatus(ask(server, old, "b"), 400, "is not open here");
-            assertThat(ask(server, used, "b").statusCode()).isEqualTo(200);
-            assertThat(server.get("/metrics").body()).contains("reason=\"memory\"} 1.0");
-        }
+        await().until(() -> remembering.closed() == 1);
+        assertStatus(ask(server, old, "b"), 400, "is not open here");
+        assertThat(ask(server, used, "b").statusCode()).isEqualTo(200);
+        assertThat(server.get("/metrics").body()).contains("reason=\"memory\"} 1.0");
     }
 
     @Test
@@ -271,14 +262,11 @@ class SessionTest {
                 return bytes;
             }
         };
-        try (var server = TestServer.with(handler).start()) {
-            for (int i = 0; i <= Runtime.getRuntime().availableProcessors(); i++) {
-                assertThat(ask(server, open(server), "a").body()).isEqualTo("A");
-            }
-            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-        } finally {
-            HookProbe.endSpinning();
+        server = TestServer.with(handler).start();
+        for (int i = 0; i <= Runtime.getRuntime().availableProcessors(); i++) {
+            assertThat(ask(server, open(server), "a").body()).isEqualTo("A");
         }
+        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
     }
 
     @Test
@@ -292,33 +280,22 @@ class SessionTest {
                 return super.openSession(request);
             }
         };
-        try (var server = TestServer.with(handler).start("BERTH_MAX_SESSIONS=1")) {
-            var failed = server.invoke(OPEN, ID, "NEW_SESSION", "X-Amzn-SageMaker-Custom-Attributes", "x");
+        server = TestServer.with(handler).start("BERTH_MAX_SESSIONS=1");
+        var failed = server.invoke(OPEN, ID, "NEW_SESSION", "X-Amzn-SageMaker-Custom-Attributes", "x");
 
-            assertStatus(failed, 500, "openSession failed", "no room");
-            open(server);
-        }
+        assertStatus(failed, 500, "openSession failed", "no room");
+        open(server);
     }
 
     @Test
     void aServerThatStopsClosesItsSessions() throws Exception {
-        var handler = new RememberingHandler(LONG);
-        var server = TestServer.with(handler).start();
+        server = TestServer.with(remembering).start();
         open(server);
         open(server);
 
         server.close();
 
-        assertThat(handler.closed()).isEqualTo(2);
-    }
-
-    @Test
-    void hooksSeeThePathAndTheQuery() throws Exception {
-        var handler = TextHandler.reading(
-                request -> List.of(request.path() + "?" + request.query().orElse("")));
-        try (var server = TestServer.with(handler).start()) {
-            assertThat(server.post("/invocations?a=b%20c", "x").body()).isEqualTo("/INVOCATIONS?A=B%20C");
-        }
+        assertThat(remembering.closed()).isEqualTo(2);
     }
 
     private static String open(TestServer server) throws Exception {

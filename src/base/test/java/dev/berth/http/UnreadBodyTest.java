@@ -13,7 +13,7 @@ import dev.berth.testing.TextHandler;
 import dev.berth.testing.UnreadBodies;
 import java.io.IOException;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -52,16 +52,12 @@ class UnreadBodyTest {
 
     private static final String ASK = "POST /invocations|Content-Type: text/plain";
 
+    @AutoClose
     private static TestServer server;
 
     @BeforeAll
     static void start() throws Exception {
         server = TestServer.with(new TextOrBytes()).start("SAGEMAKER_MAX_PAYLOAD_IN_MB=10");
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @ParameterizedTest

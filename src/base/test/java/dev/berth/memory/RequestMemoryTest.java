@@ -10,6 +10,7 @@ import dev.berth.memory.RequestMemory.ProcessMemory;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class RequestMemoryTest {
@@ -24,12 +25,20 @@ class RequestMemoryTest {
 
     private final AtomicInteger waits = new AtomicInteger();
 
+    private final RequestMemory request = request();
+
     private RequestMemory request() {
         return new RequestMemory(process, LATER, waits::incrementAndGet);
     }
 
     private static void assertUntouched(MemoryBudget budget) {
         budget.tryTake(budget.bytes()).orElseThrow().close();
+    }
+
+    @AfterEach
+    void nothingIsHeldThen() {
+        request.close();
+        assertNothingIsHeld();
     }
 
     private void assertNothingIsHeld() {
@@ -40,37 +49,31 @@ class RequestMemoryTest {
 
     @Test
     void aSmallRequestNeedsNothingOfTheOthers() {
-        try (var request = request()) {
-            request.add(200 << 10);
-            assertUntouched(process.medium());
-            assertUntouched(process.large());
-            assertThat(process.few().tryTake(process.few().bytes())).isEmpty();
-        }
+        request.add(200 << 10);
+        assertUntouched(process.medium());
+        assertUntouched(process.large());
+        assertThat(process.few().tryTake(process.few().bytes())).isEmpty();
+        request.close();
         // When the first part is full, it takes of the next.
         try (var _ = process.few().tryTake(process.few().bytes()).orElseThrow();
-                var request = request()) {
-            request.add(1);
+                var next = request()) {
+            next.add(1);
             assertThat(process.medium().tryTake(process.medium().bytes())).isEmpty();
         }
-        assertNothingIsHeld();
     }
 
     @Test
     void aRequestThatGrowsLargeGivesBackWhatMediumOnesMayHave() {
-        try (var request = request()) {
-            request.add(5 * MEBIBYTE);
-            assertUntouched(process.large());
-            request.add(50 * MEBIBYTE);
-            assertUntouched(process.medium());
-            assertThat(process.large().tryTake(345 * MEBIBYTE)).isEmpty();
-        }
-        assertNothingIsHeld();
+        request.add(5 * MEBIBYTE);
+        assertUntouched(process.large());
+        request.add(50 * MEBIBYTE);
+        assertUntouched(process.medium());
+        assertThat(process.large().tryTake(345 * MEBIBYTE)).isEmpty();
     }
 
     @Test
     void aRequestThatGrowsLargeUnexpectedlyDoesNotWait() {
-        try (var _ = process.large().tryTake(400 * MEBIBYTE).orElseThrow();
-                var request = request()) {
+        try (var _ = process.large().tryTake(400 * MEBIBYTE).orElseThrow()) {
             request.add(5 * MEBIBYTE);
             assertThatThrownBy(() -> request.add(50 * MEBIBYTE))
                     .isInstanceOf(ServingException.class)
@@ -78,27 +81,22 @@ class RequestMemoryTest {
                     .hasMessageEndingWith("try again later");
         }
         assertThat(waits).hasValue(0);
-        assertNothingIsHeld();
     }
 
     @Test
     void whatIsExpectedToBeLargeWaitsForItsPlace() throws Exception {
-        try (var request = request()) {
-            var others = process.large().tryTake(400 * MEBIBYTE).orElseThrow();
-            var expected = CompletableFuture.runAsync(() -> request.expect(50 * MEBIBYTE));
-            await().until(() -> process.large().waiting() == 1);
-            assertThat(waits).hasValue(1);
-            others.close();
-            expected.get();
-            request.add(50 * MEBIBYTE);
-        }
-        assertNothingIsHeld();
+        var others = process.large().tryTake(400 * MEBIBYTE).orElseThrow();
+        var expected = CompletableFuture.runAsync(() -> request.expect(50 * MEBIBYTE));
+        await().until(() -> process.large().waiting() == 1);
+        assertThat(waits).hasValue(1);
+        others.close();
+        expected.get();
+        request.add(50 * MEBIBYTE);
     }
 
     @Test
     void whoseDeadlineComesOrWhoIsInterruptedWaitsNoLonger() {
-        try (var _ = process.large().tryTake(400 * MEBIBYTE).orElseThrow();
-                var request = request()) {
+        try (var _ = process.large().tryTake(400 * MEBIBYTE).orElseThrow()) {
             Thread.currentThread().interrupt();
             assertThatThrownBy(() -> request.expect(50 * MEBIBYTE)).hasMessageContaining("interrupted");
             assertThat(Thread.interrupted()).isTrue();
@@ -109,33 +107,27 @@ class RequestMemoryTest {
 
     @Test
     void whatThereIsNotInAllIsTooLarge() {
-        try (var request = request()) {
-            for (long bytes : new long[] {401 * MEBIBYTE, Long.MAX_VALUE, -1}) {
-                assertThatThrownBy(() -> request.add(bytes))
-                        .hasMessage("the request: found data that need more memory than the 400 MB that there are for"
-                                + " one, expected fewer or smaller records")
-                        .matches(e -> ((ServingException) e).type() == ErrorType.PAYLOAD_TOO_LARGE);
-            }
-            // What is only expected may turn out to be less.
-            request.expect(401 * MEBIBYTE);
+        for (long bytes : new long[] {401 * MEBIBYTE, Long.MAX_VALUE, -1}) {
+            assertThatThrownBy(() -> request.add(bytes))
+                    .hasMessage("the request: found data that need more memory than the 400 MB that there are for"
+                            + " one, expected fewer or smaller records")
+                    .matches(e -> ((ServingException) e).type() == ErrorType.PAYLOAD_TOO_LARGE);
         }
-        assertNothingIsHeld();
+        // What is only expected may turn out to be less.
+        request.expect(401 * MEBIBYTE);
     }
 
     @Test
     void whatIsHeldIsGivenBackBefore() {
-        try (var request = request()) {
-            request.call(() -> {
-                try (var _ = RequestMemory.hold(340 * MEBIBYTE)) {
-                    RequestMemory.charge(MEBIBYTE);
-                    assertThat(process.large().tryTake(60 * MEBIBYTE)).isEmpty();
-                }
-                process.large().tryTake(390 * MEBIBYTE).orElseThrow().close();
-                RequestMemory.charge(340 * MEBIBYTE);
-                return process;
-            });
-        }
-        assertNothingIsHeld();
+        request.call(() -> {
+            try (var _ = RequestMemory.hold(340 * MEBIBYTE)) {
+                RequestMemory.charge(MEBIBYTE);
+                assertThat(process.large().tryTake(60 * MEBIBYTE)).isEmpty();
+            }
+            process.large().tryTake(390 * MEBIBYTE).orElseThrow().close();
+            RequestMemory.charge(340 * MEBIBYTE);
+            return process;
+        });
     }
 
     @Test
@@ -180,14 +172,11 @@ class RequestMemoryTest {
             alone.countFor(wedged);
             alone.add(300 * MEBIBYTE);
         }
-        assertNothingIsHeld();
     }
 
     @Test
     void afterItsEndARequestTakesNothing() {
-        var request = request();
         request.close();
         assertThatThrownBy(() -> request.add(1)).isInstanceOf(ServingException.class);
-        assertNothingIsHeld();
     }
 }

@@ -136,9 +136,7 @@ class ExitRefusedTest {
                 .jar(
                         "hooks.jar",
                         Jar.empty().file("com/acme/Broken.class", "no class").service("com.acme.Broken"));
-        assertThat(artifact.problems())
-                .singleElement()
-                .asString()
+        assertThat(artifact.problem())
                 .startsWith("code/hooks.jar: class com.acme.Broken: it can't be loaded: java.lang.ClassFormatError: ");
     }
 }

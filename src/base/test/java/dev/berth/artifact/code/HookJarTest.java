@@ -87,9 +87,7 @@ class HookJarTest {
     @Test
     void aJarWithoutAServiceNeedsAName() throws Exception {
         artifact.jar("a.jar", one()).jar("b.jar", Jar.of("com.acme.Two", HANDLER.formatted("Two")));
-        assertThat(artifact.problems())
-                .singleElement()
-                .asString()
+        assertThat(artifact.problem())
                 .startsWith(
                         "code/a.jar, code/b.jar: found nothing as services of dev.berth.hooks.InferenceHandler, expected one");
         assertThat(answer(artifact.code(null, "com.acme.Two"), "a")).isEqualTo("aTwo");
@@ -104,9 +102,7 @@ class HookJarTest {
         // A later Java's, and one with preview features.
         for (var version : new int[][] {{0, 44 + java + 1}, {0xffff, 44 + java}}) {
             changeVersion(jar, version[0], version[1]);
-            assertThat(artifact.problems())
-                    .singleElement()
-                    .asString()
+            assertThat(artifact.problem())
                     .startsWith("code/hooks.jar: class com.acme.One: it can't be loaded: ")
                     .endsWith("; compile it with --release %d and without --enable-preview".formatted(java));
         }
@@ -157,9 +153,7 @@ class HookJarTest {
     void whatIsNoJarIsNamed() throws Exception {
         artifact.file("code/lib/broken.jar", "no jar")
                 .source("Inference.java", "class Inference extends TextHandler {}");
-        assertThat(artifact.problems())
-                .singleElement()
-                .asString()
+        assertThat(artifact.problem())
                 .startsWith("code/lib/broken.jar: it can't be read: ")
                 .doesNotContain("Exception");
     }
@@ -213,14 +207,10 @@ class HookJarTest {
     @Test
     void aClassOfTheServersCantBeReplaced() throws Exception {
         artifact.source("Gate.java", "package dev.berth.testing;\n public class Gate extends TextHandler {}");
-        assertThat(artifact.problems(() -> artifact.code("Gate.java", null).create(() -> {})))
-                .singleElement()
-                .asString()
+        assertThat(artifact.problem(() -> artifact.code("Gate.java", null).create(() -> {})))
                 .startsWith("code/Gate.java: class dev.berth.testing.Gate: found a class of the server's own");
-        assertThat(artifact.problems(() ->
+        assertThat(artifact.problem(() ->
                         artifact.code(null, "dev.berth.testing.TextHandler").create(() -> {})))
-                .singleElement()
-                .asString()
                 .startsWith("dev.berth.testing.TextHandler: found a class of the server's own");
     }
 

@@ -172,9 +172,7 @@ class HookSourceTest {
                         "code/Inference.java: found no such file, only code/Model.java; SAGEMAKER_PROGRAM names the one with the hooks");
         for (var program :
                 new String[] {"inference.py", "../Model.java", "/Model.java", "Model", "", "lib/Model.java"}) {
-            assertThat(artifact.problems(() -> artifact.code(program, null).create(() -> {})))
-                    .singleElement()
-                    .asString()
+            assertThat(artifact.problem(() -> artifact.code(program, null).create(() -> {})))
                     .contains("found no such file, only code/Model.java");
         }
     }

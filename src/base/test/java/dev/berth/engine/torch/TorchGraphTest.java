@@ -263,14 +263,7 @@ class TorchGraphTest {
     }
 
     @Test
-    void inputsAndTheOutputsOfADictHaveNames() {
-        try (var model = load("sum-and-product.pt")) {
-            assertThat(model.inputNames()).containsExactly("left", "right");
-            assertThat(model.outputNames()).containsExactly("product", "sum");
-            var outputs = model.forward(List.of(Tensor.of(new float[] {2}, 1), Tensor.of(new float[] {5}, 1)));
-            assertThat(outputs).extracting(output -> output.floats()[0]).containsExactly(10f, 7f);
-            assertThat(model.outputNames()).containsExactly("product", "sum");
-        }
+    void inputsHaveNames() {
         // `Echo` is there twice: of its own, and inside the model.
         assertThat(TorchNames.of(FILES.resolve("throws.pt")).inputNames())
                 .containsExactly("input_ids", "attention_mask", "token_type_ids");

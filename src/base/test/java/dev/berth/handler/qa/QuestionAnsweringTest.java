@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -30,16 +30,12 @@ class QuestionAnsweringTest {
             "{\"question\": \"Where was Bell born?\", \"context\": \"Bell was born in Scotland and lived in Canada.\"}";
     private static final String BOB = "{\"question\": \"Who came?\", \"context\": \"😀 Yesterday Bob came by train.\"}";
 
+    @AutoClose
     private static TestServer server;
 
     @BeforeAll
     static void start() throws Exception {
         server = TestServer.sample().start();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     /// In code points, of which the face is one, and half of it another.

@@ -12,7 +12,7 @@ import dev.berth.testing.TestServer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
@@ -34,9 +34,16 @@ import org.junit.jupiter.api.io.TempDir;
 /// best span; both bound what is demanded.
 class ReferenceTest {
 
+    @AutoClose
     private static TestServer sample;
+
+    @AutoClose
     private static TestServer waves;
+
+    @AutoClose
     private static TestServer compiled;
+
+    @AutoClose
     private static TestServer japanese;
 
     @BeforeAll
@@ -48,14 +55,6 @@ class ReferenceTest {
                 .start();
         japanese = TestServer.artifact(Path.of("src/test/resources/artifacts/japanese-roberta"))
                 .start();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        sample.close();
-        waves.close();
-        compiled.close();
-        japanese.close();
     }
 
     @TestFactory

@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,19 +28,16 @@ class TensorHandlerTest {
     @TempDir
     private static Path directory;
 
+    @AutoClose
     private static TestServer doubled;
+
+    @AutoClose
     private static TestServer twoInputs;
 
     @BeforeAll
     static void start() throws Exception {
         doubled = started("doubled", "doubled.pt", null);
         twoInputs = started("two-inputs", "sum-and-product.pt", TWO_INPUTS);
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        doubled.close();
-        twoInputs.close();
     }
 
     @ParameterizedTest
