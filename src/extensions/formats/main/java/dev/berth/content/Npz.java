@@ -5,28 +5,19 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Tensor;
-import dev.berth.memory.HeapSize;
-import dev.berth.memory.RequestMemory;
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.time.LocalDateTime;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Objects;
 import java.util.SequencedMap;
-import java.util.concurrent.CancellationException;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
-import java.util.zip.ZipException;
-import java.util.zip.ZipFile;
-import java.util.zip.ZipInputStream;
 import java.util.zip.ZipOutputStream;
+import org.apache.commons.compress.archivers.zip.ZipArchiveEntry;
 
 /// NumPy's `.npz`, `application/x-npz`: a ZIP archive of named arrays, as `numpy.savez` and
 /// `numpy.savez_compressed` write it. Each is a [Npy] file called by its name and `.npy`.
@@ -42,51 +33,6 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
 
     /// The time of files that have none, as NumPy writes it: the earliest that ZIP knows.
     private static final LocalDateTime NO_TIME = LocalDateTime.of(1980, 1, 1, 0, 0);
-
-    /// The files of an archive one behind the other. What a file says that it unpacks to is counted at
-    /// once, and what is more as it comes.
-    private static final class Files extends ZipInputStream {
-
-        private final int maxBytes;
-        private int left;
-
-        /// Bytes of a file that have been counted and not come.
-        private int counted;
-
-        Files(byte[] archive, int maxBytes) {
-            super(new ByteArrayInputStream(archive));
-            this.maxBytes = maxBytes;
-            this.left = maxBytes;
-        }
-
-        @Override
-        public ZipEntry getNextEntry() throws IOException {
-            var file = super.getNextEntry();
-            if (file != null) {
-                counted = (int) Math.clamp(file.getSize(), 0L, left);
-                // Twice: pieces are collected before they are joined.
-                RequestMemory.charge(HeapSize.RECORD + HeapSize.TENSOR + 2L * counted);
-            }
-            return file;
-        }
-
-        @Override
-        public int read(byte[] into, int offset, int length) throws IOException {
-            if (Thread.currentThread().isInterrupted()) {
-                throw new CancellationException("interrupted while a ZIP archive was unpacked");
-            }
-            int read = super.read(into, offset, length);
-            int some = Math.max(0, read);
-            left -= some;
-            if (left < 0) {
-                throw new BadInputException(
-                        "found too much, expected at most %d bytes unpacked for all arrays".formatted(maxBytes));
-            }
-            RequestMemory.charge(2L * Math.max(0, some - counted));
-            counted = Math.max(0, counted - some);
-            return read;
-        }
-    }
 
     /// For the service loader.
     public Npz() {
@@ -107,34 +53,24 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
     ///   that [Npy#read] refuses
     public static SequencedMap<String, Tensor> read(byte[] bytes, int maxBytes) {
         var tensors = new LinkedHashMap<String, Tensor>();
-        try (var files = new Files(bytes, maxBytes)) {
-            int count = count(bytes);
-            for (var file = files.getNextEntry(); file != null; file = files.getNextEntry()) {
+        long left = Math.min(maxBytes, Integer.MAX_VALUE - 9);
+        try (var zip = new ZipContent(bytes)) {
+            for (var file : zip.files()) {
                 var name = name(file.getName());
-                if (tensors.putIfAbsent(name, tensor(files, file.getName())) != null) {
+                left -= file.getSize();
+                if (file.getSize() < 0 || left < 0) {
+                    throw bad(
+                            file.getName(),
+                            "found too much, expected at most %d bytes unpacked for all arrays".formatted(maxBytes));
+                }
+                if (tensors.putIfAbsent(name, tensor(zip, file)) != null) {
                     throw bad(file.getName(), "found a second array of this name, expected one");
                 }
             }
-            if (tensors.size() != count) {
-                throw new ZipException("%d files, and %d by its end".formatted(tensors.size(), count));
-            }
-        } catch (IOException | IllegalArgumentException e) {
+        } catch (IOException e) {
             throw new BadInputException(broken(e), e);
         }
         return Collections.unmodifiableSequencedMap(tensors);
-    }
-
-    /// How many files an archive has, as its end says. So one that was cut off is noticed.
-    private static int count(byte[] archive) throws ZipException {
-        var in = ByteBuffer.wrap(archive).order(ByteOrder.LITTLE_ENDIAN);
-        int end = archive.length - ZipFile.ENDHDR;
-        while (end >= 0 && in.getInt(end) != ZipFile.ENDSIG) {
-            end--;
-        }
-        if (end < 0) {
-            throw new ZipException("%d bytes without its end".formatted(archive.length));
-        }
-        return Short.toUnsignedInt(in.getShort(end + ZipFile.ENDTOT));
     }
 
     /// An archive of these arrays in their order, not compressed, as `numpy.savez` writes it. The
@@ -185,23 +121,21 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
         return file.substring(0, file.length() - EXTENSION.length());
     }
 
-    private static Tensor tensor(Files files, String name) {
+    private static Tensor tensor(ZipContent zip, ZipArchiveEntry file) {
         try {
-            return Npy.read(files.readAllBytes());
+            return Npy.read(zip.read(file));
         } catch (BadInputException | IOException e) {
             throw new BadInputException(
                     "array %s: %s"
                             .formatted(
-                                    Excerpt.quoted(name),
+                                    Excerpt.quoted(file.getName()),
                                     e instanceof IOException damage ? broken(damage) : e.getMessage()),
                     e);
         }
     }
 
-    private static String broken(Exception damage) {
-        return "found a broken ZIP archive (%s), expected an .npz file"
-                .formatted(
-                        Objects.requireNonNullElse(damage.getMessage(), "the end of the data before that of a file"));
+    private static String broken(IOException damage) {
+        return "found a broken ZIP archive (%s), expected an .npz file".formatted(damage.getMessage());
     }
 
     private static ZipEntry stored(String name, byte[] file) {

@@ -10,6 +10,8 @@ import dev.berth.memory.RequestMemory;
 import dev.berth.memory.RequestMemory.ProcessMemory;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -19,6 +21,9 @@ import java.util.SequencedMap;
 import java.util.concurrent.CancellationException;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
+import org.apache.commons.compress.archivers.zip.Zip64Mode;
+import org.apache.commons.compress.archivers.zip.ZipArchiveEntry;
+import org.apache.commons.compress.archivers.zip.ZipArchiveOutputStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,10 +38,16 @@ class NpzTest {
     private static final int ONE_FILE = 132;
 
     @ParameterizedTest
-    @ValueSource(strings = {"stored.npz", "compressed.npz", "piped-compressed.npz"})
+    @ValueSource(strings = {"stored.npz", "compressed.npz", "piped.npz", "piped-compressed.npz"})
     void whatNumpyWroteIsReadInItsOrder(String name) {
         assertThat(Npz.read(NpyFiles.read(name)))
                 .containsExactly(Map.entry("second", SECOND), Map.entry("first/ä", FIRST));
+    }
+
+    @Test
+    void noArraysAreReadAsNone() {
+        assertThat(Npz.read(NpyFiles.read("empty.npz"))).isEmpty();
+        assertThat(Npz.read(Npz.write(new LinkedHashMap<>()))).isEmpty();
     }
 
     @Test
@@ -44,6 +55,21 @@ class NpzTest {
         assertThat(Npz.read(Npz.write(both())))
                 .containsExactly(Map.entry("second", SECOND), Map.entry("first/ä", FIRST));
         assertThat(Npz.write(both())).isEqualTo(Npz.write(both()));
+    }
+
+    /// As writers for any length write it: numbers of 64 bits for what fits into 32.
+    @Test
+    void numbersOf64BitsAreRead() throws IOException {
+        var bytes = new ByteArrayOutputStream();
+        try (var zip = new ZipArchiveOutputStream(bytes)) {
+            zip.setUseZip64(Zip64Mode.Always);
+            for (var tensor : both().sequencedEntrySet()) {
+                zip.putArchiveEntry(new ZipArchiveEntry(tensor.getKey() + ".npy"));
+                zip.write(Npy.write(tensor.getValue()));
+                zip.closeArchiveEntry();
+            }
+        }
+        assertThat(Npz.read(bytes.toByteArray())).containsExactlyEntriesOf(both());
     }
 
     @Test
@@ -67,32 +93,26 @@ class NpzTest {
     void whatIsDamagedIsRefused() {
         var notUtf8 = Npz.write(both());
         rename(notUtf8, "first/ä.npy", "first/\u00ff\u00ff.npy");
-        assertThatThrownBy(() -> Npz.read(notUtf8)).isInstanceOf(BadInputException.class);
+        assertBroken(notUtf8, "Input length = 1");
         var packed = Npz.write(both());
-        packed[8] = 12;
-        assertRefused(
-                packed,
-                "array \"second.npy\": found a broken ZIP archive (invalid compression method), expected an .npz file");
-        packed[8] = 0;
-        packed[6] |= 1;
-        assertBroken(packed, "encrypted ZIP entry not supported");
+        int directory = littleEndian(packed).getInt(packed.length - 6);
+        packed[directory + 10] = 12;
+        assertBroken(packed, "\"second.npy\" is encrypted or packed by the method 12, expected 0 or 8");
+        packed[directory + 10] = 0;
+        packed[directory + 8] |= 1;
+        assertBroken(packed, "\"second.npy\" is encrypted or packed by the method 0, expected 0 or 8");
+        var behind = Npz.write(both());
+        littleEndian(behind).putInt(directory + 20, behind.length + 1);
+        assertBroken(behind, "its end comes before that of a file");
         var brokenOff = Npz.write(both());
-        brokenOff[0] = 'Q';
-        assertBroken(brokenOff, "0 files, and 2 by its end");
-        var longName = Npz.write(both());
-        longName[27] = (byte) 0xff;
-        assertBroken(longName, "the end of the data before that of a file");
+        int second = directory + 46 + brokenOff[directory + 28] + brokenOff[directory + 30];
+        brokenOff[second] = 'Q';
+        assertBroken(brokenOff, "no file and no end at offset " + second);
         var changed = NpyFiles.read("stored.npz");
         changed[40 + 138] ^= 1;
-        assertThatThrownBy(() -> Npz.read(changed))
-                .isInstanceOf(BadInputException.class)
-                .hasMessageStartingWith("array \"second.npy\": found a broken ZIP archive (");
-    }
-
-    /// Its lengths stand behind each array, and so does the end of it.
-    @Test
-    void whatIsNotPackedIsNotReadFromAPipe() {
-        assertBroken(NpyFiles.read("piped.npz"), "only DEFLATED entries can have EXT descriptor");
+        assertRefused(
+                changed,
+                "array \"second.npy\": found a broken ZIP archive (another length or checksum than in the directory), expected an .npz file");
     }
 
     @Test
@@ -110,14 +130,32 @@ class NpzTest {
         }
     }
 
+    /// A file without a name takes 46 bytes of the directory, and many more of the heap.
     @Test
-    void whatIsUnpackedIsCounted() throws IOException {
-        int most = Math.toIntExact(ProcessMemory.ofThisProcess().large().bytes() / 2);
-        var archive = compressed("a.npy", new byte[most + 1]);
+    void aDirectoryOfManyFilesIsRefusedBeforeItIsRead() {
+        int files = Math.toIntExact(ProcessMemory.ofThisProcess().large().bytes() / (20 * 46) + 1);
+        var archive = ByteBuffer.allocate(46 * files + 22).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < files; i++) {
+            archive.putInt(46 * i, 0x02014b50);
+        }
+        archive.putInt(46 * files, 0x06054b50).putShort(46 * files + 10, (short) files);
+        archive.putInt(46 * files + 12, 46 * files);
         try (var memory = new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, () -> {})) {
-            assertThatThrownBy(() -> memory.call(() -> Npz.read(archive, Integer.MAX_VALUE)))
+            assertThatThrownBy(() -> memory.call(() -> Npz.read(archive.array())))
                     .isInstanceOf(ServingException.class);
         }
+    }
+
+    /// The library takes seconds for 64 KB of them.
+    @Test
+    void longExtraFieldsAreRefusedBeforeTheyAreRead() {
+        var archive = ByteBuffer.allocate(46 + 2000 + 22).order(ByteOrder.LITTLE_ENDIAN);
+        archive.putInt(0, 0x02014b50).putShort(30, (short) 2000);
+        archive.putInt(2046, 0x06054b50).putShort(2046 + 10, (short) 1).putInt(2046 + 12, 2046);
+        assertThatThrownBy(() -> Npz.read(archive.array()))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageStartingWith("found a broken ZIP archive (")
+                .hasRootCauseMessage("2000 bytes at once in the directory");
     }
 
     @Test
@@ -128,6 +166,16 @@ class NpzTest {
         assertThat(Thread.interrupted()).isTrue();
     }
 
+    /// It lacks a directory, and takes no memory.
+    @Test
+    void aDirectoryBehindTheArchiveIsBadInput() {
+        var archive = Npz.write(both());
+        littleEndian(archive).putInt(archive.length - 6, Integer.MAX_VALUE);
+        try (var memory = new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, () -> {})) {
+            assertThatThrownBy(() -> memory.call(() -> Npz.read(archive))).isInstanceOf(BadInputException.class);
+        }
+    }
+
     private static void assertBroken(byte[] archive, String why) {
         assertRefused(archive, "found a broken ZIP archive (%s), expected an .npz file".formatted(why));
     }
@@ -136,6 +184,10 @@ class NpzTest {
         assertThatThrownBy(() -> Npz.read(archive))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage(message);
+    }
+
+    private static ByteBuffer littleEndian(byte[] bytes) {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     private static SequencedMap<String, Tensor> both() {
