@@ -47,7 +47,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             Checkpoints checkpoints,
             Progress progress) {}
 
-    /// What a writer to S3 holds at most: a part of its object, and what a request takes beside it.
+    /// What a writer to S3 holds of an object of up to 8 GB: a part, and what a request takes beside it.
     static final long MOST_OF_WRITER = 16 << 20;
 
     /// Less than another turn is for objects on their way to their outputs.
