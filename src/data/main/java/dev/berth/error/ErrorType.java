@@ -52,7 +52,7 @@ public enum ErrorType {
         return status;
     }
 
-    /// Whether the same request may succeed after [#retryAfter], because there was no room for it.
+    /// Whether it is 503: the same request may succeed after [#retryAfter].
     public boolean isRefusal() {
         return status == 503;
     }
