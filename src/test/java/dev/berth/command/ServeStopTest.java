@@ -32,7 +32,7 @@ class ServeStopTest {
         try (var server = serve().awaitReady()) {
             assertThat(server.terminate().exitCode()).isEqualTo(OrderlyStop.FORCED);
             assertThat(server.out())
-                    .contains("the server did not stop within 6 s; the process ends with 3")
+                    .contains("the server did not stop within 8 s; the process ends with 3")
                     .contains("Inference.close(Inference.java");
         }
     }
