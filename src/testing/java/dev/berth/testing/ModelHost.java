@@ -39,8 +39,13 @@ public final class ModelHost implements AutoCloseable {
     }
 
     public void load(ServedModel model, Path directory, InferenceHandler<?, ?, ?> handler) throws Exception {
+        load(model, directory, handler, FirstRequest.NONE);
+    }
+
+    public void load(ServedModel model, Path directory, InferenceHandler<?, ?, ?> handler, FirstRequest first)
+            throws Exception {
         var limits = new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300));
-        model.load(new ModelPlan<>(directory, handler, workers, limits, FirstRequest.NONE, new SessionRoom(1, 1)));
+        model.load(new ModelPlan<>(directory, handler, workers, limits, first, new SessionRoom(1, 1)));
     }
 
     @Override

@@ -57,20 +57,25 @@ final class LoadedModel<M, I, O> {
         }
     }
 
-    private Predictor<I, O> open(int worker) throws LoadException {
+    private Predictor<I, O> open(int worker) throws Exception {
         var accelerators = plan.workers().accelerators();
         var distinct = accelerators.stream().distinct().toList();
         var model = HookPredictor.load(
                 hooks,
                 new ModelContext(plan.directory(), accelerators.get(worker), worker, distinct, metrics.ofHooks),
                 plan.limits().maxBatchSize());
-        LoadException.during(
-                "the first request",
-                () -> hooks.call(() -> {
-                    plan.first().ask(model);
-                    return model;
-                }));
-        return model;
+        try {
+            return LoadException.during(
+                    "the first request",
+                    () -> hooks.call(() -> {
+                        plan.first().ask(model);
+                        return model;
+                    }));
+        } catch (Throwable e) {
+            try (model) {
+                throw e;
+            }
+        }
     }
 
     /// See [ServedModel#look].

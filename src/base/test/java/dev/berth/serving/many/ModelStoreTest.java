@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.ModelContext;
 import dev.berth.serving.many.ModelVersion.Artifact;
 import dev.berth.testing.ModelHost;
 import dev.berth.testing.TextHandler;
@@ -80,6 +81,21 @@ class ModelStoreTest {
                 .isInstanceOfSatisfying(
                         ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.TOO_MANY_LOADS));
         assertThat(store.find("one-more0")).isEmpty();
+    }
+
+    @Test
+    void aModelWhoseFirstRequestFailsIsClosed() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public AutoCloseable modelFn(ModelContext context) {
+                return () -> inside.add("closed");
+            }
+        };
+        store = host.store((model, directory, _) -> host.load(model, directory, handler, _ -> {
+            throw new IllegalStateException("no sample");
+        }));
+        assertThatThrownBy(() -> begin("m", 1).getFirst().awaitLoaded()).hasMessageContaining("no sample");
+        assertThat(inside).containsExactly("closed");
     }
 
     private static void assertGivenUp(ModelVersion slot) {
