@@ -309,8 +309,8 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             var oldest = sent.peek();
             try {
                 var output = oldest.output.get();
-                keep(oldest);
                 out.write(output);
+                keep(oldest);
                 bytesWritten += output.length;
             } catch (ExecutionException e) {
                 throw TransformException.thrown(e.getCause());
