@@ -1,7 +1,7 @@
 package dev.berth.error;
 
-/// Why a request failed, with the HTTP status that says so and when to try again: **a status is
-/// changed here alone**. Each reason means one thing. Clients are told of those that have the same
+/// Why a request failed, with the HTTP status that says so: **a status is changed here
+/// alone**. Each reason means one thing. Clients are told of those that have the same
 /// [#code] by one word.
 public enum ErrorType {
     BAD_INPUT(400),

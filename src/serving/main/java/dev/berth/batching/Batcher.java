@@ -210,8 +210,8 @@ public final class Batcher<I, O> implements AutoCloseable {
         open.await();
     }
 
-    /// The lock is held, as in all that follows but [#take], [#expectedWait()], [#ask] and [#abandon].
-    ///
+    // The lock is held in all that follows but #take, #expectedWait(), #ask and #abandon.
+
     /// Has workers look at what they have taken, which may have changed, and another one at what waits:
     /// the first one that is idle and has room, with a free thread if there is one. One that begins a
     /// turn is idle no more, so that the next call wakes another.

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /// Who is let in, and whose turn it is, with a clock that only the test moves. The test's thread is the
 /// only worker.
-class BatchQueueTest {
+class BatcherTest {
 
     private static final long DEADLINE = Duration.ofHours(10).toNanos();
     private static final int TARGET = 100;

@@ -17,7 +17,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
 /// Requests that come, go, expire and are predicted while the model is closed.
-class BatchQueueSchedules {
+class BatcherSchedules {
 
     private static final Duration LONG = Duration.ofHours(1);
     private static final ServingMetrics METRICS = new ServingMetrics();
