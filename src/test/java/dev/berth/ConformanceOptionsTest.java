@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import javax.xml.parsers.DocumentBuilderFactory;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,16 +31,12 @@ class ConformanceOptionsTest {
     @TempDir
     private static Path directory;
 
+    @AutoClose
     private static ConformanceKit kit;
 
     @BeforeAll
     static void compile() throws Exception {
         kit = new ConformanceKit(Files.createDirectory(directory.resolve("classes")));
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        kit.close();
     }
 
     @ParameterizedTest

@@ -22,7 +22,7 @@ import java.util.stream.Collector;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -42,7 +42,9 @@ class ConformanceRowsTest {
     @TempDir
     private static Path directory;
 
+    @AutoClose
     private static ConformanceKit kit;
+
     /// Options with the request that servers answer.
     private static List<String> sample;
 
@@ -50,11 +52,6 @@ class ConformanceRowsTest {
     static void compile() throws Exception {
         kit = new ConformanceKit(Files.createDirectory(directory.resolve("classes")));
         sample = List.of("--body", file("body.json", BODY));
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        kit.close();
     }
 
     // Rows that must not hold.

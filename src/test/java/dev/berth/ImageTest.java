@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,7 +24,9 @@ class ImageTest {
 
     private static final long GIGABYTE = 1_000_000_000;
 
+    @AutoClose
     private static GenericContainer<?> container;
+
     private static InspectImageResponse image;
 
     @BeforeAll
@@ -39,13 +41,6 @@ class ImageTest {
                 .withCreateContainerCmdModifier(
                         cmd -> cmd.withEntrypoint("sleep").withCmd("36000"));
         container.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        if (container != null) {
-            container.close();
-        }
     }
 
     @Test

@@ -79,7 +79,7 @@ class FewDescriptorsTest {
                 assertThat(connection.readResponse()).startsWith("HTTP/1.1 200");
                 idle.add(connection);
             }
-            assertStatus(server.client().send(server.invocation("all").build(), BodyHandlers.ofString()), 200);
+            assertStatus(server.invokeAsync("all").get(), 200);
             for (int i = 0; i < 5; i++) {
                 try (var connection = new RawConnection(server.port()).send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n")) {
                     assertThat(connection.readResponse()).startsWith("HTTP/1.1 200");

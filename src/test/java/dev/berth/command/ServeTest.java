@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +19,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -42,16 +41,12 @@ class ServeTest {
     private static final String BOB = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
 
     /// For tests that do not stop it.
+    @AutoClose
     private static ServeProcess started;
 
     @BeforeAll
     static void start() throws IOException {
         started = ServeProcess.serve(PATIENT).awaitReady();
-    }
-
-    @AfterAll
-    static void stop() {
-        started.close();
     }
 
     @Test
@@ -60,7 +55,7 @@ class ServeTest {
         try (var server = ServeProcess.serve(PATIENT).awaitReady()) {
             var context = "The sea was calm and the sky was grey that day. ".repeat(400);
             var long_ = JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context));
-            var running = server.client().sendAsync(server.invocation(long_).build(), BodyHandlers.ofString());
+            var running = server.invokeAsync(long_);
             await().until(() ->
                     server.get("/metrics").body().contains("berth_queue_wait_seconds_count{model=\"model\"} 1"));
             server.terminate();
@@ -73,12 +68,8 @@ class ServeTest {
     @Test
     @Tag("RUN-08")
     void connectionsAreAcceptedAtOnceWhileTheServerIsBusy() throws Exception {
-        var busy = started.client()
-                .sendAsync(
-                        started.invocation(JSON.writeValueAsString(
-                                        Map.of("question", "Who?", "context", "Bob came. ".repeat(4_000))))
-                                .build(),
-                        BodyHandlers.ofString());
+        var busy = started.invokeAsync(
+                JSON.writeValueAsString(Map.of("question", "Who?", "context", "Bob came. ".repeat(4_000))));
         var connections = new ArrayList<Socket>();
         try {
             for (int i = 0; i < 100; i++) {
@@ -114,10 +105,7 @@ class ServeTest {
         environment.put("AWS_SECRET_ACCESS_KEY", "secret-value");
         environment.put("SAGEMAKER_MODEL_SERVER_WORKER", "secret-value");
         try (var server = ServeProcess.serve(environment).awaitReady()) {
-            assertThat(server.client()
-                            .send(server.invocation(BOB).build(), BodyHandlers.ofString())
-                            .body())
-                    .contains("Bob");
+            assertThat(server.invokeAsync(BOB).get().body()).contains("Bob");
             assertThat(server.terminate().exitCode()).isZero();
             assertThat(server.out())
                     .contains("SAGEMAKER_MODEL_SERVER_WORKER: did you mean SAGEMAKER_MODEL_SERVER_WORKERS?")
@@ -265,10 +253,10 @@ class ServeTest {
         var environment = Map.of("INSTANCE_TYPE", "cpu", "BERTH_LOG_FORMAT", "json");
         try (var server = ServeProcess.serve(environment, "--model-dir", directory.toString())
                 .awaitReady()) {
-            var request = server.invocation("x")
-                    .header("X-Amzn-SageMaker-Inference-Id", "abc")
-                    .build();
-            assertStatus(server.client().send(request, BodyHandlers.ofString()), 200);
+            assertStatus(
+                    server.invokeAsync("x", "X-Amzn-SageMaker-Inference-Id", "abc")
+                            .get(),
+                    200);
             assertThat(server.terminate().exitCode()).isZero();
             var events = new ArrayList<String>();
             for (var line : server.out().lines().toList()) {
@@ -299,10 +287,10 @@ class ServeTest {
     @Tag("HDR-12")
     void logsAreOneJsonObjectALineWhenAskedFor() throws Exception {
         try (var server = ServeProcess.serve(Map.of("BERTH_LOG_FORMAT", "json")).awaitReady()) {
-            var request = server.invocation(BOB)
-                    .header("X-Amzn-SageMaker-Inference-Id", "abc")
-                    .build();
-            assertStatus(server.client().send(request, BodyHandlers.ofString()), 200);
+            assertStatus(
+                    server.invokeAsync(BOB, "X-Amzn-SageMaker-Inference-Id", "abc")
+                            .get(),
+                    200);
             assertThat(server.terminate().exitCode()).isZero();
             var ids = new ArrayList<String>();
             for (var line : server.out().lines().toList()) {

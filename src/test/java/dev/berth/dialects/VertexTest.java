@@ -11,7 +11,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,16 +29,12 @@ class VertexTest {
     @TempDir
     private Path directory;
 
+    @AutoClose
     private static TestServer server;
 
     @BeforeAll
     static void start() throws Exception {
         server = onVertex(TestServer.sample()).start();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     private static TestServer.Builder onVertex(TestServer.Builder builder) {

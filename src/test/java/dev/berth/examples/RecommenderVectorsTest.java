@@ -1,9 +1,9 @@
 package dev.berth.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.testing.Gzipped;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -13,8 +13,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.zip.GZIPInputStream;
-import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -96,9 +94,7 @@ class RecommenderVectorsTest {
     }
 
     private static void assertDoesNotStart(Path directory, String problem) throws Exception {
-        try (var server = TestServer.artifact(withCode(directory)).startWithoutWaiting()) {
-            assertThatThrownBy(() -> server.server().awaitReady()).hasStackTraceContaining(problem);
-        }
+        TestServer.artifact(withCode(directory)).assertDoesNotStart(problem);
     }
 
     /// The directory, with the example's code.
@@ -113,23 +109,19 @@ class RecommenderVectorsTest {
     }
 
     private static void write(Path directory, String file, String text) throws IOException {
-        try (var gzip = new GZIPOutputStream(Files.newOutputStream(directory.resolve(file)))) {
-            gzip.write(text.getBytes(StandardCharsets.UTF_8));
-        }
+        Files.write(directory.resolve(file), Gzipped.packed(text.getBytes(StandardCharsets.UTF_8)));
     }
 
     private static Map<String, float[]> vectors(String file) throws IOException {
         var vectors = new HashMap<String, float[]>();
-        try (var gzip = new GZIPInputStream(Files.newInputStream(EXAMPLE.resolve(file)))) {
-            var text = new String(gzip.readAllBytes(), StandardCharsets.UTF_8);
-            text.lines().skip(1).map(line -> line.split(",")).forEach(row -> {
-                var vector = new float[row.length - 1];
-                for (int i = 0; i < vector.length; i++) {
-                    vector[i] = Float.parseFloat(row[i + 1]);
-                }
-                vectors.put(row[0], vector);
-            });
-        }
+        var rows = Gzipped.text(EXAMPLE.resolve(file)).lines().skip(1);
+        rows.map(line -> line.split(",")).forEach(row -> {
+            var vector = new float[row.length - 1];
+            for (int i = 0; i < vector.length; i++) {
+                vector[i] = Float.parseFloat(row[i + 1]);
+            }
+            vectors.put(row[0], vector);
+        });
         return vectors;
     }
 

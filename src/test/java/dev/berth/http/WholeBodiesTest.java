@@ -7,17 +7,16 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.testing.CountingServer;
+import dev.berth.testing.Gzipped;
+import dev.berth.testing.OpenFiles;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.ServeProcess;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,14 +26,14 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
-import java.util.zip.GZIPOutputStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// A body is whole before a hook sees it: a short one in memory, a long one in a file without a name.
 @Timeout(300)
@@ -61,16 +60,13 @@ class WholeBodiesTest {
     }
 
     private final Checksums handler = new Checksums();
+
+    @AutoClose
     private TestServer server;
 
     @BeforeEach
     void start() throws Exception {
         server = TestServer.with(handler).start("SAGEMAKER_MAX_PAYLOAD_IN_MB=30");
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        server.close();
     }
 
     @ParameterizedTest
@@ -80,23 +76,13 @@ class WholeBodiesTest {
         var body = random(length);
         var sum = new CRC32();
         sum.update(body);
-        var packed = new ByteArrayOutputStream();
-        try (var out = new GZIPOutputStream(packed)) {
-            out.write(body);
-        }
-        for (var query : List.of("whole", "parts")) {
-            var uri = server.uri("/invocations?" + query);
+        var packed = streamed(Gzipped.packed(body));
+        for (var path : List.of("/invocations?whole", "/invocations?parts")) {
             for (var request : List.of(
-                    HttpRequest.newBuilder(uri).POST(BodyPublishers.ofByteArray(body)),
-                    HttpRequest.newBuilder(uri)
-                            .POST(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body))),
-                    HttpRequest.newBuilder(uri)
-                            .header("Content-Encoding", "gzip")
-                            .POST(BodyPublishers.ofInputStream(
-                                    () -> new ByteArrayInputStream(packed.toByteArray()))))) {
-                var response = server.client()
-                        .send(request.header("Content-Type", "text/plain").build(), BodyHandlers.ofString());
-                assertThat(response.body()).isEqualTo(String.valueOf(sum.getValue()));
+                    server.request(path, BodyPublishers.ofByteArray(body), "Content-Type", "text/plain"),
+                    server.request(path, streamed(body), "Content-Type", "text/plain"),
+                    server.request(path, packed, "Content-Type", "text/plain", "Content-Encoding", "gzip"))) {
+                assertThat(server.send(request).body()).isEqualTo(String.valueOf(sum.getValue()));
             }
         }
         await().until(() -> files().isEmpty());
@@ -126,19 +112,13 @@ class WholeBodiesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"''", "gzip"})
-    void aBodyAboveTheLimitIs413AndLeavesNothing(String coding) throws Exception {
+    @ValueSource(booleans = {false, true})
+    void aBodyAboveTheLimitIs413AndLeavesNothing(boolean isPacked) throws Exception {
         var body = new byte[LIMIT + 1];
-        var sent = new ByteArrayOutputStream();
-        try (var out = coding.isEmpty() ? sent : new GZIPOutputStream(sent)) {
-            out.write(body);
-        }
-        var request = HttpRequest.newBuilder(server.uri("/invocations"))
-                .POST(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(sent.toByteArray())));
-        if (!coding.isEmpty()) {
-            request.header("Content-Encoding", coding);
-        }
-        assertStatus(server.client().send(request.build(), BodyHandlers.ofString()), 413);
+        var response = isPacked
+                ? server.invoke(streamed(Gzipped.packed(body)), "Content-Encoding", "gzip")
+                : server.invoke(streamed(body));
+        assertStatus(response, 413);
         assertThat(handler.entered).hasValue(0);
         await().until(() -> files().isEmpty());
     }
@@ -157,19 +137,12 @@ class WholeBodiesTest {
                 Map.of("SAGEMAKER_MAX_REQUEST_SIZE", "0", "BERTH_MODEL_DIR", "model-artifact", "INSTANCE_TYPE", "cpu");
         try (var other = ServeProcess.start(environment, command).awaitReady()) {
             for (var fits : List.of(12 << 20, 120 << 20)) {
-                var request = HttpRequest.newBuilder(other.uri("/invocations"))
-                        .POST(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(new byte[fits])))
-                        .build();
-                var response = other.client().send(request, BodyHandlers.ofString());
-                assertThat(response.statusCode()).isEqualTo(fits < 20 << 20 ? 200 : 413);
+                assertStatus(other.invokeAsync(streamed(new byte[fits])).get(), fits < 20 << 20 ? 200 : 413);
             }
             // There is room for two at a time.
-            var request = HttpRequest.newBuilder(other.uri("/invocations"))
-                    .POST(BodyPublishers.ofByteArray(new byte[12 << 20]))
-                    .build();
-            var together = Stream.generate(() -> other.client().sendAsync(request, BodyHandlers.ofString()))
-                    .limit(12)
-                    .toList();
+            var body = BodyPublishers.ofByteArray(new byte[12 << 20]);
+            var together =
+                    Stream.generate(() -> other.invokeAsync(body)).limit(12).toList();
             assertAll(together, 200);
         }
     }
@@ -180,20 +153,14 @@ class WholeBodiesTest {
         return bytes;
     }
 
-    /// The files of bodies that this process has open.
-    private static List<String> files() throws IOException {
-        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
-            return open.map(WholeBodiesTest::target)
-                    .filter(target -> target.contains("berth-body-"))
-                    .toList();
-        }
+    private static BodyPublisher streamed(byte[] body) {
+        return BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body));
     }
 
-    private static String target(Path descriptor) {
-        try {
-            return Files.readSymbolicLink(descriptor).toString();
-        } catch (IOException _) {
-            return "";
-        }
+    /// The files of bodies that this process has open.
+    private static List<Path> files() throws IOException {
+        return OpenFiles.below(Path.of(System.getProperty("java.io.tmpdir"))).stream()
+                .filter(file -> file.toString().contains("berth-body-"))
+                .toList();
     }
 }

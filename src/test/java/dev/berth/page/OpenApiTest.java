@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,6 +38,7 @@ class OpenApiTest {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /// On Vertex AI too.
+    @AutoClose
     private static TestServer questions;
 
     @TempDir
@@ -46,11 +47,6 @@ class OpenApiTest {
     @BeforeAll
     static void start() throws Exception {
         questions = TestServer.sample().start("AIP_PREDICT_ROUTE=/predict", "BERTH_PAGE=true");
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        questions.close();
     }
 
     /// Answers each path of OpenAI's clients.

@@ -1,10 +1,13 @@
 package dev.berth.testing;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
 
 /// What was recorded and is packed, because the repository has a limit.
 public final class Gzipped {
@@ -19,5 +22,16 @@ public final class Gzipped {
         try (var in = new GZIPInputStream(Files.newInputStream(file))) {
             return in.readAllBytes();
         }
+    }
+
+    /// One member.
+    public static byte[] packed(byte[] bytes) {
+        var packed = new ByteArrayOutputStream();
+        try (var gzip = new GZIPOutputStream(packed)) {
+            gzip.write(bytes);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return packed.toByteArray();
     }
 }

@@ -8,6 +8,7 @@ import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /// A server in a process of its own, started by a command as a user would, with what it printed.
@@ -118,11 +120,25 @@ public final class ServeProcess implements AutoCloseable {
         return HttpRequest.newBuilder(uri("/invocations")).POST(BodyPublishers.ofString(body));
     }
 
+    /// Posts to `/invocations`.
+    ///
+    /// @param headers name, value, name, value, …
+    public CompletableFuture<HttpResponse<String>> invokeAsync(String body, String... headers) {
+        return invokeAsync(BodyPublishers.ofString(body), headers);
+    }
+
+    public CompletableFuture<HttpResponse<String>> invokeAsync(BodyPublisher body, String... headers) {
+        var request = invocation("").POST(body);
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return client.sendAsync(request.build(), BodyHandlers.ofString());
+    }
+
     /// Asks the sample model its sample.
-    public void invokeSample() throws IOException, InterruptedException {
-        var request = invocation(Files.readString(TestServer.SAMPLE_ARTIFACT.resolve("sample.json")));
-        var response =
-                client.send(request.header("Content-Type", "application/json").build(), BodyHandlers.ofString());
+    public void invokeSample() throws IOException {
+        var sample = Files.readString(TestServer.SAMPLE_ARTIFACT.resolve("sample.json"));
+        var response = invokeAsync(sample, "Content-Type", "application/json").join();
         if (response.statusCode() != 200) {
             throw new IllegalStateException("found %d: %s".formatted(response.statusCode(), response.body()));
         }

@@ -9,10 +9,8 @@ import dev.berth.testing.RawConnection;
 import dev.berth.testing.ServeProcess;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -59,11 +57,7 @@ class SmallHeapTest {
     }
 
     private CompletableFuture<HttpResponse<String>> send(String type, byte[] body) {
-        var request = server.invocation("")
-                .header("Content-Type", type)
-                .POST(BodyPublishers.ofByteArray(body))
-                .build();
-        return server.client().sendAsync(request, BodyHandlers.ofString());
+        return server.invokeAsync(BodyPublishers.ofByteArray(body), "Content-Type", type);
     }
 
     private static byte[] ascii(String text) {
@@ -71,10 +65,8 @@ class SmallHeapTest {
     }
 
     private void assertServes() throws Exception {
-        await().untilAsserted(() -> {
-            var answer = server.client().send(server.invocation(QUESTION).build(), BodyHandlers.ofString());
-            assertThat(answer.body()).startsWith("{\"answer\":\"Bob\"");
-        });
+        await().untilAsserted(() ->
+                assertThat(server.invokeAsync(QUESTION).get().body()).startsWith("{\"answer\":\"Bob\""));
         assertThat(server.get("/ping").statusCode()).isEqualTo(200);
     }
 
@@ -152,11 +144,8 @@ class SmallHeapTest {
     void aPayloadFarLargerThanTheHeapIsReadAsAStream() throws Exception {
         start("-Xmx64m", "3600", CountingServer.class);
         for (int i = 0; i < 2; i++) {
-            var request = HttpRequest.newBuilder(server.uri("/invocations"))
-                    .POST(BodyPublishers.ofInputStream(SmallHeapTest::zeros))
-                    .build();
-            var response = server.client().send(request, BodyHandlers.ofString());
-            assertThat(response.body()).isEqualTo(String.valueOf(SIZE));
+            var response = server.invokeAsync(BodyPublishers.ofInputStream(SmallHeapTest::zeros));
+            assertThat(response.get().body()).isEqualTo(String.valueOf(SIZE));
         }
     }
 

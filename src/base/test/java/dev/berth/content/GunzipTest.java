@@ -3,6 +3,7 @@ package dev.berth.content;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.berth.testing.Gzipped;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -12,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
-import java.util.zip.GZIPOutputStream;
 import java.util.zip.ZipException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -104,13 +104,7 @@ class GunzipTest {
     }
 
     private static byte[] packed(String text) {
-        var packed = new ByteArrayOutputStream();
-        try (var gzip = new GZIPOutputStream(packed)) {
-            gzip.write(text.getBytes(StandardCharsets.UTF_8));
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
-        }
-        return packed.toByteArray();
+        return Gzipped.packed(text.getBytes(StandardCharsets.UTF_8));
     }
 
     private static byte[] concatenated(byte[]... parts) {

@@ -67,7 +67,7 @@ class StreamTest {
         try (var client = new RawConnection(server.port())) {
             client.send(post("ab", EVENTS));
             handler.allowed.release();
-            var head = head(client);
+            var head = client.readResponse();
             assertThat(head)
                     .startsWith("HTTP/1.1 200")
                     .contains("Transfer-Encoding: chunked", "Content-Type: text/event-stream");
@@ -207,7 +207,7 @@ class StreamTest {
         for (var text : List.of("a_b", "%".repeat(1 << 20))) {
             try (var client = new RawConnection(server.port())) {
                 client.send(post(text, EVENTS));
-                assertThat(head(client)).startsWith("HTTP/1.1 200");
+                assertThat(client.readResponse()).startsWith("HTTP/1.1 200");
                 assertThat(spelling.open()).isEqualTo(1);
             }
             await().until(() -> spelling.open() == 0);
@@ -315,7 +315,7 @@ class StreamTest {
         try (var client = new RawConnection(server.port())) {
             var id = session(server.invoke("a", ID, "NEW_SESSION", "Accept", LINES));
             client.send(post("b_c", LINES).replace("Host: x", "Host: x\r\nX-Amzn-SageMaker-Session-Id: " + id));
-            assertThat(head(client)).startsWith("HTTP/1.1 200");
+            assertThat(client.readResponse()).startsWith("HTTP/1.1 200");
             var second = server.invokeAsync("d", ID, id, "Accept", LINES);
             assertThat(handler.lines).containsExactly("a", "b_c");
             client.close();
@@ -361,7 +361,7 @@ class StreamTest {
             // 1 GiB each, of which nothing is read.
             for (var client : List.of(one, two, three)) {
                 client.send(post("%".repeat(1 << 16), EVENTS));
-                assertThat(head(client)).startsWith("HTTP/1.1 200");
+                assertThat(client.readResponse()).startsWith("HTTP/1.1 200");
             }
             assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("A\nB\nC\n");
             await().until(() -> {
@@ -492,7 +492,7 @@ class StreamTest {
                 client.send(post("a_b", LINES));
             }
             for (var client : clients) {
-                assertThat(head(client)).startsWith("HTTP/1.1 200");
+                assertThat(client.readResponse()).startsWith("HTTP/1.1 200");
             }
             await().until(() -> spelling.open() == 500);
             assertThat(Thread.getAllStackTraces().size()).isLessThan(before + 50);
@@ -520,13 +520,5 @@ class StreamTest {
     private static String post(String body, String accept) {
         return "POST /invocations HTTP/1.1\r\nHost: x\r\nAccept: %s\r\nContent-Length: %d\r\n\r\n%s"
                 .formatted(accept, body.length(), body);
-    }
-
-    private static String head(RawConnection client) throws IOException {
-        var head = new StringBuilder();
-        for (var line = client.readLine(); line != null && !line.isEmpty(); line = client.readLine()) {
-            head.append(line).append('\n');
-        }
-        return head.toString();
     }
 }

@@ -7,6 +7,7 @@ import dev.berth.content.RecordIo;
 import dev.berth.content.TfRecord;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.testing.Gzipped;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
@@ -22,7 +23,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -221,9 +221,7 @@ class JobRunnerTest {
     @Test
     @Tag("BAT-23")
     void gzipIsUnpacked() throws Exception {
-        try (var gzip = new GZIPOutputStream(Files.newOutputStream(directory.resolve("in/a.gz")))) {
-            gzip.write("one\ntwo\n".getBytes(UTF_8));
-        }
+        Files.write(directory.resolve("in/a.gz"), Gzipped.packed("one\ntwo\n".getBytes(UTF_8)));
         job.write("plain.txt", "one\n");
         job.set("--compression-type Gzip");
         var report = run();

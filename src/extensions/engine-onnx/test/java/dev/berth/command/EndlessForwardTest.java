@@ -10,7 +10,6 @@ import dev.berth.testing.ServeProcess;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -111,12 +110,7 @@ class EndlessForwardTest {
             try (var server =
                     ServeProcess.java(Map.of("BERTH_DRAIN_SECONDS", "1"), artifact, "-Djava.io.tmpdir=" + temporary)) {
                 server.awaitReady();
-                var endless = server.client()
-                        .sendAsync(
-                                server.invocation(YEARS)
-                                        .header("Content-Type", "application/json")
-                                        .build(),
-                                BodyHandlers.ofString());
+                var endless = server.invokeAsync(YEARS, JSON);
                 await().until(() -> server.get("/metrics").body().contains(ONE_HAS_BEGUN));
 
                 assertThat(server.terminate().exitCode()).as(server.out()).isZero();

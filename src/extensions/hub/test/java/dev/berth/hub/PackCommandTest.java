@@ -391,7 +391,7 @@ class PackCommandTest {
                 .output("logits", OnnxModel.FLOAT, "rows", 2);
     }
 
-    private static List<String> answers(Path directory, String... bodies) throws Exception {
+    static List<String> answers(Path directory, String... bodies) throws Exception {
         var answers = new ArrayList<String>();
         try (var server = TestServer.artifact(directory).startWithoutWaiting()) {
             server.server().awaitReady();
