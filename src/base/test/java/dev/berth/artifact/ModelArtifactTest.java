@@ -64,14 +64,6 @@ class ModelArtifactTest {
     }
 
     @Test
-    @Tag("RUN-15")
-    void aTarballBesideItsFilesDoesNotMatter() throws Exception {
-        write();
-        Files.writeString(directory.resolve("model.tar.gz"), "packed");
-        assertThat(ModelArtifact.open(directory).task()).isEqualTo("question-answering");
-    }
-
-    @Test
     void aRelativePathWillDo() {
         var sample = Path.of("").toAbsolutePath().relativize(TestServer.SAMPLE_ARTIFACT);
         assertThat(ModelArtifact.open(sample).task()).isEqualTo("question-answering");

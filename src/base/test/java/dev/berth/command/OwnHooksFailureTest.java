@@ -147,37 +147,15 @@ class OwnHooksFailureTest {
         }
     }
 
-    /// Nobody can end a thread that only computes. Requests are refused in time, `/ping` tells that
-    /// the process lives, and the worker goes on when the hook ends at last.
-    @Test
-    @Tag("slow")
-    void aPredictFnThatNeverEndsHoldsItsWorker() throws Exception {
-        HookProbe.reset();
-        try (var server = impatient("Inference.java").start("SAGEMAKER_MODEL_SERVER_WORKERS=1")) {
-            assertThat(message(server.invoke("predictFn spin")))
-                    .contains("ran out while predictFn (code/Inference.java) ran");
-            var waiting = server.invoke("fine");
-            assertThat(waiting.statusCode()).isEqualTo(504);
-            assertThat(message(waiting)).isEqualTo("the request's time ran out while it was queued");
-            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-            HookProbe.endSpinning();
-            await().until(() -> server.invoke("fine").statusCode() == 200);
-        }
-    }
-
     private static TestServer.Builder server(String program) {
         return TestServer.artifact(ARTIFACT).set("SAGEMAKER_PROGRAM", program);
     }
 
-    private static TestServer.Builder impatient(String program) {
-        return server(program)
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "5");
-    }
-
     /// All hooks must begin before their time is over.
     private static TestServer.Builder patient(String program) {
-        return impatient(program).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "5");
+        return server(program)
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "5")
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "5");
     }
 
     private static TestServer serverOf(String hook) {

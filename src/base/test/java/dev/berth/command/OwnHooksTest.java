@@ -233,6 +233,7 @@ class OwnHooksTest {
         TestServer.artifact(directory)
                 .set("SAGEMAKER_PROGRAM", "inference.py")
                 .assertDoesNotStart(
-                        "SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not");
+                        "SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not run here; "
+                                + "docs/hooks.md turns an inference.py into an Inference.java");
     }
 }

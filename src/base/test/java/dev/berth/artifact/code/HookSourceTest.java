@@ -43,6 +43,9 @@ class HookSourceTest {
                 .file("code/lib/x.txt", "");
         assertThat(HookCode.find(artifact.directory(), Optional.empty(), Optional.empty()))
                 .isEmpty();
+        assertThat(artifact.problems(() -> artifact.code(null, "Inference")))
+                .containsExactly(
+                        "model.json: handler: found \"Inference\", expected none, as code/ has neither a .java file nor a jar");
     }
 
     @Test
@@ -175,19 +178,6 @@ class HookSourceTest {
             assertThat(artifact.problem(() -> artifact.code(program, null).create(() -> {})))
                     .contains("found no such file, only code/Model.java");
         }
-    }
-
-    @Test
-    void aProgramInPythonIsNotRun() throws Exception {
-        artifact.file("code/inference.py", "");
-        assertThat(HookCode.hasPython(artifact.directory())).isTrue();
-        assertThat(artifact.problems(() -> artifact.code("inference.py", null)))
-                .containsExactly(
-                        "SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not run here; "
-                                + "docs/hooks.md turns an inference.py into an Inference.java");
-        assertThat(artifact.problems(() -> artifact.code(null, "Inference")))
-                .containsExactly(
-                        "model.json: handler: found \"Inference\", expected none, as code/ has neither a .java file nor a jar");
     }
 
     @Test

@@ -446,6 +446,7 @@ class JobPatienceTest {
         assertThat(report.get())
                 .extracting("status", "tally.succeeded", "problem")
                 .containsExactly(JobStatus.STOPPED, 1L, "stopped by a signal; the same command does the rest");
+        assertThat(job.outputs().keySet()).as("and no lock").allMatch(name -> name.endsWith(".out"));
         assertThat(run())
                 .extracting("status", "tally.succeeded", "tally.skipped")
                 .containsExactly(JobStatus.COMPLETED, 8L, 1L);

@@ -294,17 +294,6 @@ class JobRunnerTest {
     }
 
     @Test
-    void aQuoteWithinACellOfAnAnswerIsACharacter() throws Exception {
-        job.set("--content-type text/csv --accept text/csv");
-        job.write("a.csv", "6\" pipe,3\n7\" pipe,4\n");
-        assertThat(run().failures()).isEmpty();
-        assertThat(job.output("a.csv")).isEqualTo("6\" PIPE,3\n7\" PIPE,4\n");
-        job.set("--join-source Input");
-        assertThat(run(JobOption.OVERWRITE).failures()).isEmpty();
-        assertThat(job.output("a.csv")).isEqualTo("6\" pipe,3,6\" PIPE,3\n7\" pipe,4,7\" PIPE,4\n");
-    }
-
-    @Test
     void anInputThatIsEmptyOrNotThereEndsTheJob() throws Exception {
         for (var input : List.of(directory.resolve("in"), directory.resolve("none"))) {
             assertThat(job.set("--input %s", input).run(server.uri("/")))

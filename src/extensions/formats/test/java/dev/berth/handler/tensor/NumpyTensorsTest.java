@@ -162,15 +162,6 @@ class NumpyTensorsTest {
     }
 
     @Test
-    void aModelWithoutAnAnswerForEachRowAnswersTheRequest() throws Exception {
-        try (var server = started("summed-up", "summed-up.pt", null)) {
-            for (var shape : List.of(new int[] {2, 1}, new int[] {2})) {
-                assertThat(npy(server, Tensor.of(new float[] {1, 2}, shape))).isEqualTo(Tensor.of(new float[] {3}));
-            }
-        }
-    }
-
-    @Test
     @Tag("INV-05")
     void severalOutputsAreNoSingleArray() throws Exception {
         var accept = "application/x-npy";

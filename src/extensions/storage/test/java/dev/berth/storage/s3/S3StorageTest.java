@@ -11,15 +11,12 @@ import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestThreads;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import java.util.zip.GZIPInputStream;
-import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -148,20 +145,6 @@ class S3StorageTest {
                     assertThat(in.readAllBytes()).isEqualTo(bytes(size));
                 }
             }
-        }
-    }
-
-    @Test
-    void aGzipFileOfSeveralMembersIsReadToItsEnd() throws IOException {
-        var members = new ByteArrayOutputStream();
-        for (int i = 0; i < 3; i++) {
-            try (var gzip = new GZIPOutputStream(members)) {
-                gzip.write(bytes(100_000));
-            }
-        }
-        server.createBucket("gzip").put("gzip", "a.gz", members.toByteArray());
-        try (var in = new GZIPInputStream(storage.at("s3://gzip/a.gz").open())) {
-            assertThat(in.readAllBytes()).hasSize(300_000);
         }
     }
 
