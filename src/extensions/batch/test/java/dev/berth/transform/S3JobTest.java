@@ -351,6 +351,32 @@ class S3JobTest {
         }
     }
 
+    @Test
+    void aStoppedJobPutsInPlaceWhatIsAnsweredAndBeginsNothingElse() throws Exception {
+        var gate = new Gate(1);
+        try (var held = held(gate);
+                var storage = Impatient.storage(s3.endpoint());
+                var threads = new TestThreads()) {
+            few("stopped", 50);
+            job.set("--output s3://jobs/stopped-out");
+            var runner = new JobRunner(job.read(storage), new Unwatched());
+            var running = threads.submit(() -> runner.run(held.uri("/")));
+            try {
+                gate.awaitArrival();
+                runner.stop();
+            } finally {
+                gate.open();
+            }
+            assertThat(running.get())
+                    .extracting("status", "tally.objects", "tally.succeeded")
+                    .containsExactly(JobStatus.STOPPED, 1L, 1L);
+            assertThat(outputs("stopped-out"))
+                    .as("and no lock")
+                    .hasSize(1)
+                    .allSatisfy((key, _) -> assertThat(key).endsWith(".out"));
+        }
+    }
+
     private void few(String prefix, int objects) {
         for (int i = 0; i < objects; i++) {
             s3.put(BUCKET, "%s/%03d.txt".formatted(prefix, i), "word %d\n".formatted(i));
