@@ -8,13 +8,15 @@ final class Speedup {
 
     /// Several cores are tried for so many forwards. The first of them have threads to wake and do
     /// not count. A neighbour that computes and pauses in turn needs more than one of the others to
-    /// be seen.
+    /// be seen. One that takes more than twice as long as on one core ends the trial.
     private static final int TRIAL = 9;
 
     private static final int COUNTED = 6;
 
     private static final int FORWARDS_BETWEEN_TRIALS = 32;
-    private static final int MOST_FORWARDS_BETWEEN_TRIALS = 512;
+
+    /// They take 1.5 s with the sample. So long a neighbour that has gone may stay unnoticed.
+    private static final int MOST_FORWARDS_BETWEEN_TRIALS = 128;
 
     private static final double WEIGHT_OF_LATEST = 0.1;
 
@@ -68,7 +70,7 @@ final class Speedup {
             double weight = trial == 0 ? WEIGHT_OF_LATEST : 1.0 / (COUNTED - trial + 1);
             withSeveral = average(withSeveral, latest, weight);
         }
-        trial = Math.max(0, trial - 1);
+        trial = latest > 2 * withOneCore ? 0 : Math.max(0, trial - 1);
     }
 
     private static double average(double before, double latest, double weight) {
