@@ -6,6 +6,7 @@ import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
 import ai.onnxruntime.providers.OrtCUDAProviderOptions;
+import dev.berth.artifact.ModelJson;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.EngineGraph;
 import dev.berth.engine.InvalidInputException;
@@ -20,8 +21,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
@@ -42,7 +45,7 @@ final class OnnxGraph implements EngineGraph {
 
     private static final Pattern NO_LOCALE = Pattern.compile("Failed to construct locale with name:([^:]*)");
 
-    private static final boolean HAS_VNNI = !Collections.disjoint(CpuFlags.read(), Set.of("avx512_vnni", "avx_vnni"));
+    private static final Set<String> CPU = CpuFlags.read();
 
     private final OrtEnvironment environment;
     private final Accelerator accelerator;
@@ -80,10 +83,10 @@ final class OnnxGraph implements EngineGraph {
     }
 
     private void open(Path file, List<Path> operators, OnnxFile read) throws OrtException {
+        var entries = entries(file, read.model().hasZeroPoints(), CPU);
         for (int threads : threads(accelerator, read)) {
-            sessions.add(environment.createSession(
-                    file.toAbsolutePath().toString(),
-                    options(threads, operators, read.model().hasZeroPoints())));
+            sessions.add(
+                    environment.createSession(file.toAbsolutePath().toString(), options(threads, operators, entries)));
             if (threads == 1) {
                 idle.add(sessions.getLast());
             }
@@ -134,22 +137,43 @@ final class OnnxGraph implements EngineGraph {
         };
     }
 
-    private OrtSession.SessionOptions options(int threads, List<Path> operators, boolean hasZeroPoints)
+    /// What each session is configured with.
+    ///
+    /// @param cpu what the processor can do
+    static Map<String, String> entries(Path file, boolean hasZeroPoints, Set<String> cpu) {
+        var entries = new HashMap<String, String>();
+        // Threads that sleep between operators make a forward a sixth longer. Those that waited for the
+        // next forward would take the cores of others.
+        entries.put("session.intra_op.allow_spinning", "1");
+        entries.put("session.force_spinning_stop", "1");
+        // By the name alone it might be taken for ONNX Runtime's own format.
+        entries.put("session.load_model_format", "ONNX");
+        // A CPU without VNNI sums two products of 8 bits in 16, which is too few. This tells ONNX
+        // Runtime to be exact. Version 1.28 ends the process where a zero point is missing, and with
+        // VNNI it takes twice as long for nothing.
+        if (hasZeroPoints && Collections.disjoint(cpu, Set.of("avx512_vnni", "avx_vnni"))) {
+            entries.put("session.x64quantprecision", "1");
+        }
+        var json = ModelJson.nearest(file.resolveSibling(""));
+        if (json.has("fastMath")) {
+            json.choice("fastMath", List.of("bf16"));
+            json.stopIfWrong();
+            entries.put("mlas.enable_gemm_fastmath_arm64_bfloat16", "1");
+            // Linux's name on Arm. On x86 there are others, such as avx512_bf16.
+            if (!cpu.contains("bf16")) {
+                log.warn("{}: fastMath in model.json has no effect: this CPU has no bf16 of Arm", file);
+            }
+        }
+        return entries;
+    }
+
+    private OrtSession.SessionOptions options(int threads, List<Path> operators, Map<String, String> entries)
             throws OrtException {
         var options = new OrtSession.SessionOptions();
         this.options.add(options);
         options.setIntraOpNumThreads(threads);
-        // Threads that sleep between operators make a forward a sixth longer. Those that waited for the
-        // next forward would take the cores of others.
-        options.addConfigEntry("session.intra_op.allow_spinning", "1");
-        options.addConfigEntry("session.force_spinning_stop", "1");
-        // By the name alone it might be taken for ONNX Runtime's own format.
-        options.addConfigEntry("session.load_model_format", "ONNX");
-        // A CPU without VNNI sums two products of 8 bits in 16, which is too few. This tells ONNX
-        // Runtime to be exact. Version 1.28 ends the process where a zero point is missing, and with
-        // VNNI it takes twice as long for nothing.
-        if (hasZeroPoints && !HAS_VNNI) {
-            options.addConfigEntry("session.x64quantprecision", "1");
+        for (var entry : entries.entrySet()) {
+            options.addConfigEntry(entry.getKey(), entry.getValue());
         }
         // There would be a pattern for each shape that ever came.
         options.setMemoryPatternOptimization(false);

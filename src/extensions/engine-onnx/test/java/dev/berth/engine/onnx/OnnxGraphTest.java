@@ -20,14 +20,17 @@ import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
+import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Malloc;
 import dev.berth.testing.OnnxModel;
 import dev.berth.testing.Tensors;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -243,6 +246,22 @@ class OnnxGraphTest {
         if (isExact) {
             assertThat(sum).isCloseTo(LENGTH * Byte.MAX_VALUE, within(1f));
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"avx512_bf16 avx512_vnni, true", "asimd bf16, false"})
+    void fastMathOfModelJsonIsForCpusOfArm(String cpu, boolean warns) throws IOException {
+        var file = OnnxModel.linear().write(directory.resolve("model.onnx"));
+        Files.writeString(directory.resolve("model.json"), "{\"fastMath\": \"bf16\"}");
+        try (var log = new CapturedLog(OnnxGraph.class)) {
+            assertThat(OnnxGraph.entries(file, false, Set.of(cpu.split(" "))))
+                    .containsEntry("mlas.enable_gemm_fastmath_arm64_bfloat16", "1");
+            assertThat(log.text().contains("fastMath in model.json has no effect: this CPU has no bf16 of Arm"))
+                    .isEqualTo(warns);
+        }
+        Files.writeString(directory.resolve("model.json"), "{\"fastMath\": true}");
+        assertThatThrownBy(() -> Graph.load(file, CPU))
+                .hasMessageContaining("model.json: fastMath: found true, expected one of bf16");
     }
 
     @Test
