@@ -23,13 +23,14 @@ from whole_server.sections import (
     overhead,
     overload,
     peak,
+    small,
     start,
     tasks,
 )
 from whole_server.servers import compared
 from whole_server.statistics import Round
 from whole_server.tables import Goal, goals_table
-from whole_server.turn import Turn, warm
+from whole_server.turn import Turn, warm_compared
 
 MODULES: dict[str, ModuleType] = {
     "peak": peak,
@@ -43,6 +44,7 @@ MODULES: dict[str, ModuleType] = {
     "memory": memory,
     "models": models,
     "tasks": tasks,
+    "small": small,
     "batch": batch,
 }
 # Goal 7: there has been no machine to write a section for it on.
@@ -63,7 +65,7 @@ def main(arguments: list[str]) -> int:
         say("preparing ...")
         prepare(options)
         if not options.model:
-            say("no --model DIR: leaving out FastAPI as published, and with ONNX Runtime")
+            say("no --model DIR: leaving out FastAPI as published")
         run = Run(options)
         run.measure()
     except BenchmarkError as problem:
@@ -120,7 +122,7 @@ def start_peers(options: Options, stack: ExitStack) -> list[Running]:
         say("starting and warming the servers ...")
         for server in compared(options):
             peers.append(stack.enter_context(started(server)))
-            warm(peers[-1], options)
+            warm_compared(peers[-1], options)
     return peers
 
 

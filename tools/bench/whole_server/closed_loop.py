@@ -27,12 +27,14 @@ class Load:
         return self.answers / self.seconds
 
 
-def ask(server: Running, clients: int, seconds: int, bodies: Path = places.BODIES, first: int = 0) -> Load:
-    """Asks with the lines of `bodies`, from number `first` on.
+def ask(
+    server: Running, clients: int, seconds: int, bodies: Path = places.BODIES, first: int = 0, **request: str
+) -> Load:
+    """Asks with the lines of `bodies`, or with the files in it, from number `first` on.
 
     @raises BenchmarkError: where nothing was answered
     """
-    load = drive(server, clients, seconds, bodies, first)
+    load = drive(server, clients, seconds, bodies, first, **request)
     if not load.answers:
         raise BenchmarkError(
             f"{server.name} gave {clients} clients no answer within {seconds} s; allow more with --seconds"
@@ -40,7 +42,15 @@ def ask(server: Running, clients: int, seconds: int, bodies: Path = places.BODIE
     return load
 
 
-def drive(server: Running, clients: int, seconds: int, bodies: Path = places.BODIES, first: int = 0) -> Load:
+def drive(
+    server: Running,
+    clients: int,
+    seconds: int,
+    bodies: Path = places.BODIES,
+    first: int = 0,
+    content_type: str = "application/json",
+    path: str = "/invocations",
+) -> Load:
     """As `ask`, but a server may be too slow to answer anything in that time; its times are no numbers then.
 
     @raises BenchmarkError: where a request has failed, since nothing here should make one fail
@@ -57,9 +67,13 @@ def drive(server: Running, clients: int, seconds: int, bodies: Path = places.BOD
         "120s",
         "--script",
         str(places.ASK),
-        server.url,
+        server.at(path),
     ]
-    environment = {"BODIES": str(bodies), "FIRST_BODY": str(first)}
+    environment = {"FIRST_BODY": str(first), "CONTENT_TYPE": content_type}
+    if bodies.is_dir():
+        environment["BODY_FILES"] = "\n".join(map(str, sorted(bodies.iterdir())))
+    else:
+        environment["BODIES"] = str(bodies)
     load = Load(**json.loads(printed(command, f"wrk failed at {server.name}", environment)))
     server.check()
     server.settle()

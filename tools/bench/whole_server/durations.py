@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from whole_server.options import COMPARING, ONCE, Options
 from whole_server.tables import table
+from whole_server.turn import compared_warm_seconds
 
 WARMING = "starting and warming the servers"
 
@@ -21,6 +22,7 @@ PARTS: dict[str, Callable[[int, int], float]] = {
     "memory": lambda seconds, warm: 200,
     "models": lambda seconds, warm: 82 + 12 * seconds,
     "tasks": lambda seconds, warm: 560,
+    "small": lambda seconds, warm: 340,
     "batch": lambda seconds, warm: 130 + 5 * seconds + warm,
 }
 # `--long`: 200,000 requests for each server of `memory`, and 5 MB in place of 2 in `batch`.
@@ -28,8 +30,6 @@ LONG = {"memory": 2400, "batch": 140}
 # To start the servers that are compared in all rounds, and to warm each.
 COMPARED = 8
 START_SECONDS = 3
-# Most are as fast in the second step as in the first.
-WARM_STEPS = 2
 
 
 def expected(options: Options) -> dict[str, float]:
@@ -40,7 +40,7 @@ def expected(options: Options) -> dict[str, float]:
         for name in options.sections
     }
     if COMPARING & set(options.sections):
-        found[WARMING] = COMPARED * (START_SECONDS + WARM_STEPS * options.warm_seconds)
+        found[WARMING] = COMPARED * (START_SECONDS + compared_warm_seconds(options))
     return found
 
 

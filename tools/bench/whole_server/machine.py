@@ -11,6 +11,7 @@ from whole_server import places
 from whole_server.options import Options
 from whole_server.preparation import java_home
 from whole_server.tables import table
+from whole_server.turn import compared_warm_seconds
 
 FLAGS = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8")
 
@@ -28,12 +29,12 @@ def describe(options: Options) -> list[str]:
             ", ".join(f"{name} {version(name)}" for name in ("torch", "onnxruntime", "tokenizers", "fastapi", "uvicorn")),
         ],
         [
-            "FastAPI as published, and with ONNX Runtime",
+            "FastAPI as published",
             f"transformers {version('transformers')}" if options.model else "left out: no --model",
         ],
         ["Berth", commit()],
         ["date", datetime.date.today().isoformat()],
-        ["measured", f"{options.rounds} rounds, {options.seconds} s each, after {options.warm_seconds} s of load"],
+        ["measured", f"{options.rounds} rounds, {options.seconds} s each, after {compared_warm_seconds(options)} s of load"],
     ]
     return table(["", ""], rows)
 

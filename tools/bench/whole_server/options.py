@@ -17,10 +17,11 @@ SECTIONS = {
     "memory": "resident memory after so many requests; once (goal 6)",
     "models": "many models: memory, load and unload, throughput over 1, 10 and 50; once",
     "tasks": "other tasks and BERT-base, 110 million parameters; once",
+    "small": "small requests: rows of tables and pictures of 100 KB, beside FastAPI and MLServer; once",
     "batch": "a large request of JSON Lines, and a single client meanwhile; once (goal 8)",
 }
 # Measured in the first round only.
-ONCE = {"heap", "memory", "models", "tasks", "batch"}
+ONCE = {"heap", "memory", "models", "tasks", "small", "batch"}
 # Measured on servers that stay up in all rounds.
 COMPARING = {"load", "neighbour", "curve"}
 
@@ -36,6 +37,7 @@ class Options:
     sections: list[str]
     model: Path | None
     djl_serving: Path | None
+    mlserver: Path | None
     memory_requests: int
     mini_batch_bytes: int
     cores: int
@@ -55,7 +57,7 @@ def parse(arguments: list[str]) -> Options:
         "--warm-seconds",
         type=positive,
         default=10,
-        help="a step in which a server is asked before it is measured; there are two to five (10)",
+        help="a step in which a server is asked before it is measured: six for those of load, neighbour and curve, else two to five (10)",
     )
     parser.add_argument("--quick", action="store_true", help="one round of 2 s with small loads, to see that it works")
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine too; the results are marked")
@@ -67,10 +69,16 @@ def parse(arguments: list[str]) -> Options:
         "--model",
         type=Path,
         metavar="DIR",
-        help="Hugging Face directory of the sample model, for FastAPI as published and with ONNX Runtime",
+        help="Hugging Face directory of the sample model, for FastAPI as published",
     )
     parser.add_argument(
         "--djl-serving", type=Path, metavar="DIR", help="distribution of DJL Serving, as a peer: its jars are in DIR/lib"
+    )
+    parser.add_argument(
+        "--mlserver",
+        type=Path,
+        metavar="DIR",
+        help="virtual environment with mlserver and onnxruntime, as a peer of the section small",
     )
     given = parser.parse_args(arguments)
     chosen = given.only.split(",") if given.only else list(SECTIONS)
@@ -80,6 +88,8 @@ def parse(arguments: list[str]) -> Options:
         parser.error(f"--model: found no config.json in {given.model}")
     if given.djl_serving and not any(given.djl_serving.glob("lib/*.jar")):
         parser.error(f"--djl-serving: found no lib/*.jar in {given.djl_serving}")
+    if given.mlserver and not (given.mlserver / "bin" / "mlserver").is_file():
+        parser.error(f"--mlserver: found no bin/mlserver in {given.mlserver}")
     return Options(
         rounds=1 if given.quick else given.rounds,
         seconds=2 if given.quick else given.seconds,
@@ -90,6 +100,7 @@ def parse(arguments: list[str]) -> Options:
         sections=[name for name in SECTIONS if name in chosen],
         model=given.model and given.model.resolve(),
         djl_serving=given.djl_serving and given.djl_serving.resolve(),
+        mlserver=given.mlserver and given.mlserver.absolute(),
         memory_requests=1000 if given.quick else 200_000 if given.long else 10_000,
         mini_batch_bytes=250_000 if given.quick else 5_000_000 if given.long else 2_000_000,
         cores=len(os.sched_getaffinity(0)),

@@ -25,7 +25,6 @@ SHORT_BODIES = WORK / "short.jsonl"
 MINI_BATCH = WORK / "mini-batch.jsonl"
 PUBLISHED_MODEL = WORK / "published.pt"
 ONNX_ARTIFACT = WORK / "onnx"
-ONNX_MODEL = WORK / "model-int8.onnx"
 LOGS = WORK / "logs"
 RAW = WORK / "results.json"
 

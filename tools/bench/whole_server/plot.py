@@ -9,13 +9,14 @@ from matplotlib.figure import Figure
 
 from whole_server.options import Options
 from whole_server.sections.curve import SHARES
-from whole_server.servers import BARE, BERTH, ONNX_PROCESSES, PUBLISHED, TUNED, TUNED_PROCESSES, labels
+from whole_server.servers import BARE, BERTH, BERTH_ONNX, ONNX_PROCESSES, PUBLISHED, TUNED, TUNED_PROCESSES, labels
 from whole_server.statistics import Round, value_of
 from whole_server.turn import CLIENTS
 
 # Okabe and Ito's colours, which people with any form of colour blindness tell apart; the shapes differ as well.
 STYLES = {
     BERTH: ("#0072B2", "o"),
+    BERTH_ONNX: ("#56B4E9", "v"),
     TUNED: ("#D55E00", "s"),
     TUNED_PROCESSES: ("#009E73", "^"),
     ONNX_PROCESSES: ("#E69F00", "P"),

@@ -14,6 +14,7 @@ from whole_server import places
 from whole_server.cases import CASES
 from whole_server.errors import BenchmarkError
 from whole_server.options import Options
+from whole_server.small_cases import DONE
 
 JAVA_NEEDED = (25, 0, 3)
 BODIES = 1190
@@ -35,21 +36,14 @@ def prepare(options: Options) -> None:
     if options.model:
         trace = [sys.executable, "-m", "whole_server.trace_published", str(options.model), str(places.PUBLISHED_MODEL)]
         call(trace, f"{options.model} could not be traced")
-        export_onnx(options.model)
     if "tasks" in options.sections:
         make_tasks()
+    if "small" in options.sections and not DONE.exists():
+        call([sys.executable, "-m", "whole_server.make_small"], "the models of the section small could not be made")
     call(
         [sys.executable, "-c", f"import torch; torch.jit.load({str(places.MODEL)!r})"],
         f"torch can't load {places.MODEL}; make it again with trace/trace.py",
     )
-
-
-def export_onnx(model: Path) -> None:
-    """The sample's weights for ONNX Runtime, unless they are there from an earlier run."""
-    if not places.ONNX_MODEL.exists():
-        files = [model, places.ONNX_MODEL, places.MODEL, places.TOKENIZER, places.QUESTIONS]
-        export = [sys.executable, "-m", "whole_server.export_onnx", *map(str, files)]
-        call(export, f"{model} could not be written for ONNX Runtime")
 
 
 def make_tasks() -> None:

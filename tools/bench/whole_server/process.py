@@ -24,7 +24,8 @@ IDLE_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Server:
-    """How to start a server. In its command, {port} stands for the port. It is up when it answers `ready` with 200."""
+    """How to start a server. In its command, {port} stands for the port. It is up when `ready` answers 200: to a
+    body where it is /invocations, else to GET."""
 
     name: str
     command: list[str]
@@ -43,7 +44,10 @@ class Running:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/invocations"
+        return self.at("/invocations")
+
+    def at(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.port}{path}"
 
     def resident_megabytes(self) -> float:
         """What its processes hold together; pages that they share count once."""
@@ -68,7 +72,7 @@ class Running:
 
 @contextmanager
 def started(server: Server, body: bytes | None = None) -> Iterator[Running]:
-    """Starts a server and waits until it answers `body`, by default the sample question, with 200. /ping has none."""
+    """Starts a server and waits until it answers with 200. /invocations is asked `body`, by default the sample question."""
     port = free_port()
     command = [part.replace("{port}", str(port)) for part in server.command]
     environment = os.environ | {name: value.replace("{port}", str(port)) for name, value in server.environment.items()}
@@ -129,7 +133,7 @@ def wait_for_answer(server: Server, process: subprocess.Popen, port: int, body: 
 def answers(port: int, path: str, body: bytes) -> bool:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)
     try:
-        if path == "/ping":
+        if path != "/invocations":
             connection.request("GET", path)
         else:
             connection.request("POST", path, body, {"Content-Type": "application/json"})

@@ -32,10 +32,10 @@ def labels(cores: int) -> dict[str, str]:
         BERTH: "Berth",
         BERTH_ONNX: "Berth, the sample in ONNX",
         PUBLISHED: "FastAPI as published, fp32, padded to 512",
-        TUNED: f"FastAPI, {torch}, int8, no padding, 1 process × {cores} threads",
-        TUNED_PROCESSES: f"FastAPI, {torch}, int8, no padding, {cores} processes × 1 thread",
-        ONNX: f"FastAPI, {onnx}, int8, no padding, 1 process × {cores} threads",
-        ONNX_PROCESSES: f"FastAPI, {onnx}, int8, no padding, {cores} processes × 1 thread",
+        TUNED: f"FastAPI, {torch}, Berth's TorchScript file, 1 process × {cores} threads",
+        TUNED_PROCESSES: f"FastAPI, {torch}, Berth's TorchScript file, {cores} processes × 1 thread",
+        ONNX: f"FastAPI, {onnx}, Berth's ONNX file, 1 process × {cores} threads",
+        ONNX_PROCESSES: f"FastAPI, {onnx}, Berth's ONNX file, {cores} processes × 1 thread",
         DJL_SERVING: f"DJL Serving, one worker of {cores} threads",
         DJL_SERVING_WORKERS: f"DJL Serving, {cores} workers of one thread",
         TORCHSERVE: f"TorchServe, {torch}, {cores} workers of one thread",
@@ -54,10 +54,9 @@ def compared(options: Options) -> list[Server]:
     """Berth and its peers."""
     in_onnx = berth(BERTH_ONNX, BERTH_MODEL_DIR=str(places.ONNX_ARTIFACT))
     servers = [berth(), in_onnx, tuned(TUNED, 1, options.cores), tuned(TUNED_PROCESSES, options.cores, 1)]
+    servers += [onnx(ONNX, 1, options.cores), onnx(ONNX_PROCESSES, options.cores, 1)]
     servers.append(module(TORCHSERVE, "torchserve", options.cores))
     if options.model:
-        servers.append(onnx(ONNX, 1, options.cores))
-        servers.append(onnx(ONNX_PROCESSES, options.cores, 1))
         servers.append(fastapi(PUBLISHED, 1, places.PUBLISHED_MODEL, options.cores, padded=True))
     if options.djl_serving:
         servers.append(djl_serving(DJL_SERVING, options.djl_serving, 1, options.cores))
@@ -93,7 +92,7 @@ def tuned(name: str, processes: int, threads: int) -> Server:
 
 
 def onnx(name: str, processes: int, threads: int) -> Server:
-    return fastapi(name, processes, places.ONNX_MODEL, threads, padded=False, engine="onnx")
+    return fastapi(name, processes, places.ONNX_ARTIFACT / "model.onnx", threads, padded=False, engine="onnx")
 
 
 def fastapi(

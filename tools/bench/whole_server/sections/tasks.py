@@ -4,7 +4,6 @@ Weights are random, as they make no difference to the speed. The sizes are those
 BERT-base. Embeddings are fp32, because SentenceTransformer.encode is; the others are int8.
 """
 
-import http.client
 import json
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from whole_server import places
+from whole_server.answers import answer, close
 from whole_server.cases import CASES, Case
 from whole_server.closed_loop import ask
 from whole_server.errors import BenchmarkError
@@ -27,8 +27,6 @@ SLICES = 2
 WARM_SECONDS = 4
 # A single client needs less time than many for a steady figure.
 SECONDS_MANY, SECONDS_SINGLE = 3, 2
-# How far numbers of two answers may be apart: the two versions of libtorch round otherwise.
-CLOSE = 0.02
 COMPARED_BODIES = 10
 THREADS, PROCESSES, ENCODE = "fastapi-threads", "fastapi-processes", "fastapi-encode"
 ONNX_THREADS, ONNX_PROCESSES = "fastapi-onnx-threads", "fastapi-onnx-processes"
@@ -136,25 +134,6 @@ def equal_answers(case: Case, running: list[Running]) -> dict[str, float]:
         if not found[server.name] and not case.has_near_ties:
             raise BenchmarkError(f"{case.name}: {server.name} answers {str(answers[0])[:150]}, Berth {str(expected[0])[:150]}")
     return found
-
-
-def answer(server: Running, body: bytes) -> object:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    try:
-        connection.request("POST", "/invocations", body, {"Content-Type": "application/json"})
-        return json.loads(connection.getresponse().read())
-    finally:
-        connection.close()
-
-
-def close(found: object, expected: object) -> bool:
-    if isinstance(expected, float):
-        return isinstance(found, float | int) and abs(found - expected) <= CLOSE
-    if isinstance(expected, dict):
-        return isinstance(found, dict) and all(close(found.get(name), value) for name, value in expected.items())
-    if isinstance(expected, list):
-        return isinstance(found, list) and len(found) == len(expected) and all(map(close, found, expected))
-    return found == expected
 
 
 def report(rounds: list[Round], options: Options) -> list[str]:
