@@ -24,7 +24,8 @@ COUNTS = (1, 16, 64)
 # How often all are asked in turn.
 SLICES = 2
 SECONDS, WARM_SECONDS = 2, 5
-FASTAPI, MLSERVER = "fastapi", "mlserver"
+FASTAPI, MLSERVER, MLSERVER_WORKERS = "fastapi", "mlserver", "mlserver-workers"
+NAMES = (BERTH, FASTAPI, MLSERVER, MLSERVER_WORKERS)
 # Numbers of tables come from the same engine. Pictures come from two versions of libtorch and two decoders.
 CLOSE_NUMBERS = 1e-4
 COMPARED_BODIES = 3
@@ -38,7 +39,8 @@ def label(name: str, cores: int) -> str:
     return {
         BERTH: "Berth",
         FASTAPI: f"FastAPI, {cores} processes × 1 thread",
-        MLSERVER: f"MLServer, {cores} workers × 1 thread",
+        MLSERVER: "MLServer, 1 process × 1 thread",
+        MLSERVER_WORKERS: f"MLServer, {cores} workers × 1 thread",
     }[name]
 
 
@@ -57,8 +59,9 @@ def servers(case: Case, options: Options) -> list[Server]:
         replace(module(FASTAPI, "serve_peer", options.cores, **environment), ready="/ping"),
     ]
     if options.mlserver and any(form.is_v2 for form in case.forms):
-        peer = module(MLSERVER, "mlserver", options.mlserver, case.model, options.cores)
-        found.append(replace(peer, ready="/v2/models/model/ready"))
+        for name, workers in ((MLSERVER, 0), (MLSERVER_WORKERS, options.cores)):
+            peer = module(name, "mlserver", options.mlserver, case.model, workers)
+            found.append(replace(peer, ready="/v2/models/model/ready"))
     return found
 
 
@@ -82,7 +85,7 @@ def measure_case(case: Case, options: Options) -> Round:
 
 def takes(server: Running, form: Form) -> bool:
     """FastAPI knows /invocations alone, MLServer the Open Inference Protocol alone."""
-    return server.name == BERTH or form.is_v2 == (server.name == MLSERVER)
+    return server.name == BERTH or form.is_v2 == server.name.startswith(MLSERVER)
 
 
 def one(asked: list[tuple[Running, Form]], options: Options) -> Round:
@@ -133,7 +136,7 @@ def report(rounds: list[Round], options: Options) -> list[str]:
             [
                 [case.name, label(name, options.cores), number(value_of(rounds, f"{case.name}: {name}", RESIDENT), 3)]
                 for case in CASES
-                for name in (BERTH, FASTAPI, MLSERVER)
+                for name in NAMES
                 if f"{case.name}: {name}" in rounds[0]
             ],
         ),
@@ -146,7 +149,7 @@ def report(rounds: list[Round], options: Options) -> list[str]:
 
 def rows(rounds: list[Round], case: Case, form: Form, cores: int) -> Iterable[list[str]]:
     own = f"{case.name}: {BERTH}"
-    for name in (BERTH, FASTAPI, MLSERVER):
+    for name in NAMES:
         server = f"{case.name}: {name}"
         if key("rate", form, 1) in rounds[0].get(server, {}):
             single = [value_of(rounds, server, key(metric, form, 1)) for metric in ("rate", "p50", "p99")]
