@@ -16,7 +16,7 @@ from whole_server.options import Options
 from whole_server.process import Running, Server, started
 from whole_server.servers import BERTH, berth, module
 from whole_server.small_cases import CASES, CSV, DENSE, JSON, PICTURES, Case, Form
-from whole_server.statistics import Round, ratio_of, value_of
+from whole_server.statistics import Metrics, Round, ratio_of, value_of
 from whole_server.tables import Goal, at_least, at_most, number, table
 from whole_server.turn import CLIENTS, Turn
 
@@ -92,12 +92,17 @@ def one(asked: list[tuple[Running, Form]], options: Options) -> Round:
     found: Round = {}
     for clients in COUNTS:
         for server, form in asked:
-            seconds = min(SECONDS, options.seconds)
-            load = ask(server, clients, seconds, form.bodies, 0, content_type=form.content_type, path=form.path)
             metrics = found.setdefault(server.name, {})
-            for metric in ("rate", "p50", "p99"):
-                metrics[key(metric, form, clients)] = getattr(load, metric)
+            for metric, value in ask_form(server, form, clients, min(SECONDS, options.seconds)).items():
+                metrics[key(metric, form, clients)] = value
     return found
+
+
+def ask_form(server: Running, form: Form, clients: int, seconds: int) -> Metrics:
+    before = server.processor_seconds()
+    load = ask(server, clients, seconds, form.bodies, 0, content_type=form.content_type, path=form.path)
+    core = 1000 * (server.processor_seconds() - before) / load.answers
+    return {"rate": load.rate, "p50": load.p50, "p99": load.p99, "core": core}
 
 
 def key(metric: str, form: Form, clients: int) -> str:
@@ -126,7 +131,11 @@ def report(rounds: list[Round], options: Options) -> list[str]:
         "",
         *table(
             ["model", "request", "server", "1 client: answers/s", "p50, ms", "p99, ms"]
-            + [f"{clients} clients: {metric}" for clients in COUNTS[1:] for metric in ("answers/s", "p99, ms")]
+            + [
+                f"{clients} clients: {metric}"
+                for clients in COUNTS[1:]
+                for metric in ("answers/s", "p99, ms", "ms of a core for one")
+            ]
             + [f"Berth of this, {clients}" for clients in COUNTS],
             [row for case in CASES for form in case.forms for row in rows(rounds, case, form, options.cores)],
         ),
@@ -156,7 +165,7 @@ def rows(rounds: list[Round], case: Case, form: Form, cores: int) -> Iterable[li
             many = [
                 value_of(rounds, server, key(metric, form, clients))
                 for clients in COUNTS[1:]
-                for metric in ("rate", "p99")
+                for metric in ("rate", "p99", "core")
             ]
             ratios = [ratio_of(rounds, key("rate", form, clients), own, server) for clients in COUNTS]
             yield [case.name, form.name, label(name, cores), *(number(value, 3) for value in (*single, *many, *ratios))]
