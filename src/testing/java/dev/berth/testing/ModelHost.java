@@ -38,10 +38,6 @@ public final class ModelHost implements AutoCloseable {
         return stores.getLast();
     }
 
-    public void load(ServedModel model, Path directory, InferenceHandler<?, ?, ?> handler) throws Exception {
-        load(model, directory, handler, FirstRequest.NONE);
-    }
-
     public void load(ServedModel model, Path directory, InferenceHandler<?, ?, ?> handler, FirstRequest first)
             throws Exception {
         var limits = new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300));

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,14 +37,15 @@ class BatcherTest {
     private final Map<String, Submission<String, String>> asked = new HashMap<>();
     private Batcher<String, String> queue = queue(1, TARGET, 1_000);
 
-    /// In these scripts `ask` queues a request of such records, `take` predicts a batch of these, `slow`
-    /// in a second, and `begin` does not end it. Callers `leave`, or one of them does (`gone`). The time
-    /// is set by `at` and moved by `after`. A request with so much time left finds `room` or is `refused`.
+    /// In these scripts `ask` queues a request of such records, `take` predicts a batch of these, `slow` in
+    /// a second, and `begin` does not end it. A `crowd` is taken one by one. Callers `leave`, or one does
+    /// (`gone`). The time is set by `at`, moved by `after`. With so much left one finds `room` or is `refused`.
     @ParameterizedTest(name = "{0}")
     @CsvSource(delimiter = '|', textBlock = """
       the first is served as long as nobody has waited for too long | 1 100 1000 | ask a; ask b; at 100; take a; take b
       the newest is served while one waits for too long and others leave | 1 100 1000 | leave 3; ask a; at 50; ask b; ask c; at 101; ask d; take d; take c; ask e; take e; take b; ask f; take f; take a; after 100; ask g; ask h; take g
       clients that ask again at once are served in turn | 1 100 1000 | ask a; ask b; ask c; at 101; take a; ask a; after 100; take b; ask b; after 100; take c; ask c; after 100; take a; ask a; after 100; take b; take c
+      a patient request is served in a crowd | 1 100 1000 | leave 32; ask patient; at 101; crowd 31; ask b; take patient; take b
       one that leaves is no reason to serve the newest | 1 100 1000 | leave 1; ask a; at 101; ask b; take a
       refusals are a reason to serve the newest | 1 100 2 | ask a; at 101; ask b; refused 5s overloaded; refused 5s overloaded; refused 5s overloaded; take b
       refusals of requests with little time are none | 1 100 2 | ask a; at 101; ask b; refused 4s overloaded; refused 4s overloaded; refused 4s overloaded; take a
@@ -80,6 +82,11 @@ class BatcherTest {
                 case "ask" -> ask(what.split(" "));
                 case "leave" -> leave(number(what));
                 case "gone" -> queue.abandon(asked.get(what));
+                case "crowd" ->
+                    IntStream.range(0, number(what)).forEach(_ -> {
+                        ask("impatient");
+                        assertThat(take()).as(step).containsExactly("impatient");
+                    });
                 case "at" -> now.set(number(what));
                 case "after" -> now.addAndGet(nanos(what));
                 case "take" -> assertThat(take()).as(step).containsExactly(what.split(" "));

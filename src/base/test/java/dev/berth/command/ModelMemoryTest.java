@@ -124,7 +124,7 @@ class ModelMemoryTest {
 
     private ManyModels store(Function<Path, InferenceHandler<?, ?, ?>> handler) {
         var room = new ModelRoom(
-                (model, directory, _) -> host.load(model, directory, handler.apply(directory)),
+                (model, directory, _) -> host.load(model, directory, handler.apply(directory), _ -> {}),
                 ArtifactLoader.host(ModelHost.CPU, new HostMemory(root, () -> 0)),
                 ArtifactLoader.devices(ModelHost.CPU),
                 Optional.empty());

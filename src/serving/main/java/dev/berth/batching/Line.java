@@ -14,8 +14,9 @@ import java.util.stream.Stream;
 /// not hold up one of a few that came later. Of several such requests the first one is served. But
 /// when more requests come than can be answered, the first ones are about to leave: then the newest is
 /// served first. That is so when requests have waited for longer than the target delay without having
-/// had anything, and some were not answered at all. Every fourth turn goes to the requests that have
-/// begun, one after another, so that they are finished.
+/// had anything, and some were not answered at all. A few turns still go to the first one: where others
+/// leave, it is the most patient. Every fourth turn goes to the requests that have begun, one after
+/// another, so that they are finished.
 ///
 /// How long the line takes follows from how fast it has moved since it was empty last: what comes
 /// after a pause may be of another kind. That rate has the number of workers and the turns of other
@@ -26,6 +27,9 @@ final class Line<I, O> {
 
     /// How often in a row the requests that have begun may be passed over.
     private static final int PATIENCE = 3;
+
+    /// One of so many turns goes to the first request, and not to the newest.
+    private static final int TURNS_FOR_ONE_OF_THE_FIRST = 32;
 
     /// Over how many requests the part of those without an answer is taken.
     private static final int MEMORY = 32;
@@ -50,6 +54,9 @@ final class Line<I, O> {
     private final SequencedSet<Submission<I, O>> begun = new LinkedHashSet<>();
 
     private int passedOver;
+
+    /// While the newest is served first.
+    private int turns;
 
     /// The part of the latest requests that had no answer, because there was no room or their callers
     /// did not wait.
@@ -211,7 +218,9 @@ final class Line<I, O> {
             return begun.getFirst();
         }
         passedOver = begun.isEmpty() ? 0 : passedOver + 1;
-        return isNewestFirst(now) ? untouched.getLast() : untouched.getFirst();
+        return isNewestFirst(now) && ++turns % TURNS_FOR_ONE_OF_THE_FIRST != 0
+                ? untouched.getLast()
+                : untouched.getFirst();
     }
 
     private Stream<Submission<I, O>> inTurn(Submission<I, O> first, long now) {

@@ -34,7 +34,7 @@ class ModelDirectoryTest {
     private final List<String> loads = new CopyOnWriteArrayList<>();
     private final ModelStore store = host.store((model, directory, _) -> {
         loads.add(Files.readString(directory.resolve("file")));
-        host.load(model, directory, new TextHandler());
+        host.load(model, directory, new TextHandler(), _ -> {});
     });
     private ModelDirectory directory;
     private ManyModels models;

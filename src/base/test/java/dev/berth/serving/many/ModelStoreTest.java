@@ -56,7 +56,9 @@ class ModelStoreTest {
     void loadsThatNeverEndKeepNobodyWaitingForLongerThanALoadMayTake() throws Exception {
         store = store(Duration.ofMillis(500));
         var hung = begin("hung", ModelStore.LOADS);
-        assertThat(hung).allSatisfy(slot -> assertGivenUp(slot));
+        assertThat(hung)
+                .allSatisfy(
+                        slot -> assertThatThrownBy(slot::awaitLoaded).hasMessageContaining("was not loaded within"));
         begin("m", 1);
         await().until(() -> inside.contains("m0"));
     }
@@ -98,10 +100,6 @@ class ModelStoreTest {
         assertThat(inside).containsExactly("closed");
     }
 
-    private static void assertGivenUp(ModelVersion slot) {
-        assertThatThrownBy(slot::awaitLoaded).hasMessageContaining("was not loaded within");
-    }
-
     private List<ModelVersion> begin(String name, int count) {
         return IntStream.range(0, count)
                 .mapToObj(i -> store.begin(new Artifact(name + i, NOWHERE, Optional.empty()), false, Optional.empty()))
@@ -116,7 +114,7 @@ class ModelStoreTest {
                     do {
                         awaitEnd(model.name());
                     } while (model.name().startsWith("hung") && end.getCount() > 0);
-                    host.load(model, directory, new TextHandler());
+                    host.load(model, directory, new TextHandler(), _ -> {});
                 },
                 patience);
     }
