@@ -85,7 +85,8 @@ class Measurement:
         """Loads the model and asks the reference questions. Their answers were found by Python on a CPU, in fp16."""
         # With a line for each request; the others would fill the disk.
         with self.server(log_level="info") as server:
-            return {"memory MiB": server.memory_mib(), **compared(server, self.cases)}
+            found = {"memory MiB": server.memory_mib(), **compared(server, self.cases)}
+        return found | problem(found["others"], "answers differ that are no near ties")
 
     def batch_too_large(self) -> dict:
         """Leaves little of the GPU's memory, and asks for a batch that needs more while others ask small questions.
@@ -99,7 +100,8 @@ class Measurement:
                 [sys.executable, HERE / "hold.py", self.device, "64"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
             try:
-                hold.stdout.readline()
+                if hold.stdout.readline() != "held\n":
+                    raise RuntimeError("hold.py ended before it had taken the memory")
                 with Load(PORT, short(self.bodies), 2, 4 * self.effort.seconds) as load:
                     status, text = server.invoke(large, "application/jsonlines")
                     beside = load.seen().figures()
@@ -107,12 +109,14 @@ class Measurement:
                 hold.stdin.close()
                 hold.wait(30)
             after, _ = server.invoke(large, "application/jsonlines")
-            return {
+            found = {
                 "status": status,
                 "message": text[:300] if status != 200 else "",
                 "others meanwhile": str(beside["statuses"]),
                 "status with memory": after,
             }
+            expected = (507 if self.device == "gpu" else 200, 200, {"200"})
+            return found | problem((status, after, set(beside["statuses"])) != expected, f"expected {expected}")
 
     def restart(self) -> dict:
         """Starts, stops and starts again."""
@@ -124,7 +128,8 @@ class Measurement:
             code = server.wait(30)
             again = server.start()
             status, _ = server.invoke(self.bodies[0].decode())
-            return {"first start s": first, "exit code": code, "second start s": again, "answer": status, "memory MiB": idle}
+            found = {"first start s": first, "exit code": code, "second start s": again, "answer": status, "memory MiB": idle}
+            return found | problem((code, status) != (0, 200), "expected exit code 0 and answer 200")
         finally:
             server.__exit__()
 
@@ -137,7 +142,8 @@ class Measurement:
             code = server.wait(40)
             stopped = time.perf_counter() - began
             seen = load.seen()
-            return {"exit code": code, "seconds to stop": round(stopped, 2), "statuses": seen.figures()["statuses"], "lost": seen.lost}
+            found = {"exit code": code, "seconds to stop": round(stopped, 2), "statuses": seen.figures()["statuses"], "lost": seen.lost}
+            return found | problem((code, seen.lost) != (0, 0), "expected exit code 0 and no request lost")
 
     def throughput(self) -> dict:
         """1, 16, 64 and 256 clients, and the CPU time that the server takes for an answer."""
@@ -146,7 +152,8 @@ class Measurement:
             ask(PORT, self.bodies, 64, self.effort.warm)
             for clients in (1, 16, 64, 256):
                 used = cpu_seconds(server.process.pid)
-                seen = ask(PORT, self.bodies, clients, self.effort.seconds, 0.5)
+                # Warm by now: each answer counts, as its CPU time does.
+                seen = ask(PORT, self.bodies, clients, self.effort.seconds)
                 answers = sum(seen.statuses.values())
                 milliseconds = 1000 * (cpu_seconds(server.process.pid) - used) / max(1, answers)
                 found[f"{clients} clients"] = seen.figures() | {"CPU ms/answer": round(milliseconds, 3)}
@@ -162,13 +169,15 @@ class Measurement:
             try:
                 for line in process.stdout:
                     found = json.loads(line)
+                code = process.wait()
             finally:
                 process.kill()
         if not found:
             raise RuntimeError("bare.py ended without a figure")
         best = max(found, key=lambda size: size["like length"])
         rates = {f"batches of {size['batch']}": {name: round(rate, 1) for name, rate in size.items() if name != "batch"} for size in found}
-        return rates | {"best batch": best["batch"], "best rows/s": round(best["like length"], 1)}
+        found = rates | {"best batch": best["batch"], "best rows/s": round(best["like length"], 1)}
+        return found | problem(code, f"bare.py ended with {code} behind the last batch")
 
     def settings(self) -> dict:
         """64 and 256 clients with other limits of a batch, and with two workers."""
@@ -246,7 +255,13 @@ class Measurement:
                 process.kill()
         wall = round(time.perf_counter() - began, 1)
         report = re.findall(r"^(status|records|errors|time|records/s) +(.+)$", told, re.MULTILINE)
-        return {"exit code": process.returncode, "wall s": wall, **dict(report)}
+        found = {"exit code": process.returncode, "wall s": wall, **dict(report)}
+        return found | problem(process.returncode, "expected exit code 0")
+
+
+def problem(is_wrong: object, what: str) -> dict[str, str]:
+    """What is said of a part that did not find what it should have."""
+    return {"problem": what} if is_wrong else {}
 
 
 def compared(server: Server, cases: list[dict]) -> dict:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import torch
 import weights
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,6 +93,7 @@ def main() -> None:
     shutil.copy(other / "model.json", arguments.output / "bf16-model.json")
 
     # One after the other on one thread, as reference.py does, but with the file that travels.
+    torch.set_num_threads(1)
     reference = Reference(artifact, artifact / "model.pt")
     with open(arguments.output / "reference.jsonl", "w", encoding="utf-8") as file:
         for case in cases:

@@ -34,6 +34,7 @@ class Server:
 
     def __init__(self, model: Path, device: str, log: Path, *flags: str, variables: dict[str, str] | None = None):
         self.model, self.device, self.log, self.flags, self.variables = model, device, log, flags, variables or {}
+        self.process: subprocess.Popen | None = None
 
     def __enter__(self) -> "Server":
         try:
@@ -44,7 +45,7 @@ class Server:
         return self
 
     def __exit__(self, *_) -> None:
-        if self.process.poll() is None:
+        if self.process and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
 

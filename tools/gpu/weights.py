@@ -45,4 +45,4 @@ def fill(fp16: dict[str, bytes], rest: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def is_weight(name: str, records: dict[str, bytes]) -> bool:
-    return name.startswith("data/") and len(records.get(name, b"")) % 2 == 0 and name in records
+    return name.startswith("data/") and name in records and len(records[name]) % 2 == 0

@@ -3,6 +3,7 @@
 import http.client
 import json
 
+from whole_server.errors import BenchmarkError
 from whole_server.process import Running
 
 # How far numbers of two answers may be apart: two versions of an engine round otherwise.
@@ -13,7 +14,11 @@ def answer(server: Running, body: bytes, content_type: str = "application/json",
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     try:
         connection.request("POST", path, body, {"Content-Type": content_type})
-        return json.loads(connection.getresponse().read())
+        response = connection.getresponse()
+        text = response.read()
+        if response.status != 200:
+            raise BenchmarkError(f"{path}: answered with {response.status}: {text[:300]!r}")
+        return json.loads(text)
     finally:
         connection.close()
 

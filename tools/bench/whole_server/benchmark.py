@@ -47,7 +47,7 @@ MODULES: dict[str, ModuleType] = {
     "small": small,
     "batch": batch,
 }
-# Goal 7: there has been no machine to write a section for it on.
+# Goal 7: tools/gpu/run measures it, and there has been no machine for that.
 GPU = Goal("on a GPU, 64 clients: of the bare model at its best batch ≥ 0.9", "not measured", False)
 
 

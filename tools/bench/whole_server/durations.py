@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from whole_server.options import COMPARING, ONCE, Options
+from whole_server.servers import compared
 from whole_server.tables import table
 from whole_server.turn import compared_warm_seconds
 
@@ -27,8 +28,7 @@ PARTS: dict[str, Callable[[int, int], float]] = {
 }
 # `--long`: 200,000 requests for each server of `memory`, and 5 MB in place of 2 in `batch`.
 LONG = {"memory": 2400, "batch": 140}
-# To start the servers that are compared in all rounds, and to warm each.
-COMPARED = 8
+# To start a server that is compared in all rounds.
 START_SECONDS = 3
 
 
@@ -40,7 +40,7 @@ def expected(options: Options) -> dict[str, float]:
         for name in options.sections
     }
     if COMPARING & set(options.sections):
-        found[WARMING] = COMPARED * (START_SECONDS + compared_warm_seconds(options))
+        found[WARMING] = len(compared(options)) * (START_SECONDS + compared_warm_seconds(options))
     return found
 
 

@@ -37,11 +37,11 @@ def main() -> None:
     for case, model in ((DENSE, dense(chance)), (TREES, trees(chance))):
         case.artifact.mkdir(parents=True)
         onnx.save(model, case.model)
-    for form in DENSE.forms:
-        rows = ROWS[form.name.split(", ")[0]]
-        write(
-            form, [table_body(form, chance.normal(size=(rows, COLUMNS)).round(5).tolist()) for _ in range(BODY_COUNT)]
-        )
+    for size, count in ROWS.items():
+        tables = [chance.normal(size=(count, COLUMNS)).round(5).tolist() for _ in range(BODY_COUNT)]
+        for form in DENSE.forms:
+            if form.size == size:
+                write(form, [table_body(form, rows) for rows in tables])
     write(PICTURES.forms[0], [picture(chance) for _ in range(BODY_COUNT)])
     trace_pictures(PICTURES.artifact)
     DONE.touch()
@@ -78,11 +78,11 @@ def trees(chance: numpy.random.Generator) -> onnx.ModelProto:
 
 
 def table_body(form: Form, rows: list[list[float]]) -> bytes:
-    if form.name.endswith(V2):
+    if form.format == V2:
         numbers = [number for row in rows for number in row]
         tensor = {"name": "input", "shape": [len(rows), COLUMNS], "datatype": "FP32", "data": numbers}
         return json.dumps({"inputs": [tensor]}).encode()
-    if form.name.endswith(CSV):
+    if form.format == CSV:
         return "".join(",".join(map(str, row)) + "\n" for row in rows).encode()
     return json.dumps({"instances": rows}).encode()
 

@@ -1,4 +1,4 @@
-"""The model that MLServer loads: an ONNX file of a table. It runs in MLServer's environment, beside model.onnx."""
+"""The model that MLServer loads: an ONNX file of a table. It runs in MLServer's environment."""
 
 import numpy
 import onnxruntime

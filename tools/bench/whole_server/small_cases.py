@@ -17,11 +17,16 @@ JSON, CSV, V2 = "JSON", "CSV", "v2 JSON"
 
 @dataclass(frozen=True)
 class Form:
-    """Requests of one kind: the bodies are the files of a directory."""
+    """Requests of one kind: the bodies are the files of a directory. Those of one size have the same rows."""
 
-    name: str
+    size: str
+    format: str
     content_type: str
     path: str = "/invocations"
+
+    @property
+    def name(self) -> str:
+        return f"{self.size}, {self.format}"
 
     @property
     def is_v2(self) -> bool:
@@ -50,7 +55,7 @@ class Case:
 
 def table_form(rows: str, form: str) -> Form:
     content_type = "text/csv" if form == CSV else "application/json"
-    return Form(f"{rows}, {form}", content_type, "/v2/models/model/infer" if form == V2 else "/invocations")
+    return Form(rows, form, content_type, "/v2/models/model/infer" if form == V2 else "/invocations")
 
 
 DENSE = Case(
@@ -66,6 +71,6 @@ PICTURES = Case(
     DIRECTORY / "pictures" / "artifact",
     "model.pt",
     "picture_peer",
-    [Form("JPEG, 100 KB", "image/jpeg")],
+    [Form("100 KB", "JPEG", "image/jpeg")],
 )
 CASES = [DENSE, TREES, PICTURES]

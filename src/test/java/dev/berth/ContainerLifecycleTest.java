@@ -70,8 +70,7 @@ class ContainerLifecycleTest {
         """);
         try (var container = serving(artifact)
                 .withExposedPorts(8080)
-                // Longer than the platform would wait: some machines need a minute for what others do
-                // in two seconds.
+                // Some machines need a minute for what others do in two seconds.
                 .withEnv(Map.of("BERTH_DRAIN_SECONDS", "300", "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "300"))) {
             container.start();
             awaitReady(container, 8080);

@@ -28,8 +28,8 @@ final class Line<I, O> {
     /// How often in a row the requests that have begun may be passed over.
     private static final int PATIENCE = 3;
 
-    /// One of so many turns goes to the first request, and not to the newest.
-    private static final int TURNS_FOR_ONE_OF_THE_FIRST = 32;
+    /// How many turns others may have before the first request has one, while the newest is served first.
+    private static final int MOST_SINCE_FIRST = 31;
 
     /// Over how many requests the part of those without an answer is taken.
     private static final int MEMORY = 32;
@@ -55,8 +55,8 @@ final class Line<I, O> {
 
     private int passedOver;
 
-    /// While the newest is served first.
-    private int turns;
+    /// Turns of others since the first request had one.
+    private int sinceFirst;
 
     /// The part of the latest requests that had no answer, because there was no room or their callers
     /// did not wait.
@@ -188,6 +188,7 @@ final class Line<I, O> {
             if (next.isExpired(now)) {
                 expired.accept(next);
             } else {
+                sinceFirst = !untouched.isEmpty() && next == untouched.getFirst() ? 0 : sinceFirst + 1;
                 take(next.nextWaiting(), chosen);
             }
         }
@@ -218,9 +219,7 @@ final class Line<I, O> {
             return begun.getFirst();
         }
         passedOver = begun.isEmpty() ? 0 : passedOver + 1;
-        return isNewestFirst(now) && ++turns % TURNS_FOR_ONE_OF_THE_FIRST != 0
-                ? untouched.getLast()
-                : untouched.getFirst();
+        return isNewestFirst(now) && sinceFirst < MOST_SINCE_FIRST ? untouched.getLast() : untouched.getFirst();
     }
 
     private Stream<Submission<I, O>> inTurn(Submission<I, O> first, long now) {

@@ -57,25 +57,21 @@ final class LoadedModel<M, I, O> {
         }
     }
 
-    private Predictor<I, O> open(int worker) throws Exception {
+    private Predictor<I, O> open(int worker) throws LoadException {
         var accelerators = plan.workers().accelerators();
         var distinct = accelerators.stream().distinct().toList();
         var model = HookPredictor.load(
                 hooks,
                 new ModelContext(plan.directory(), accelerators.get(worker), worker, distinct, metrics.ofHooks),
                 plan.limits().maxBatchSize());
-        try {
-            return LoadException.during(
-                    "the first request",
-                    () -> hooks.call(() -> {
-                        plan.first().ask(model);
-                        return model;
-                    }));
-        } catch (Throwable e) {
-            try (model) {
-                throw e;
-            }
-        }
+        hooks.tryOut(
+                "the first request",
+                model.model,
+                () -> hooks.call(() -> {
+                    plan.first().ask(model);
+                    return model;
+                }));
+        return model;
     }
 
     /// See [ServedModel#look].

@@ -2,6 +2,7 @@ package dev.berth.serving.many;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.error.ErrorType;
@@ -19,6 +20,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// How many models load at a time, and which of them go first. The test says when a load ends.
 class ModelStoreTest {
@@ -85,18 +88,24 @@ class ModelStoreTest {
         assertThat(store.find("one-more0")).isEmpty();
     }
 
-    @Test
-    void aModelWhoseFirstRequestFailsIsClosed() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"warm-up", "first request"})
+    void aModelThatFailsBeforeItServesIsClosed(String when) throws Exception {
         var handler = new TextHandler() {
             @Override
             public AutoCloseable modelFn(ModelContext context) {
                 return () -> inside.add("closed");
             }
+
+            @Override
+            public void warmUpFn(Object model) {
+                if (when.equals("warm-up")) {
+                    fail(when);
+                }
+            }
         };
-        store = host.store((model, directory, _) -> host.load(model, directory, handler, _ -> {
-            throw new IllegalStateException("no sample");
-        }));
-        assertThatThrownBy(() -> begin("m", 1).getFirst().awaitLoaded()).hasMessageContaining("no sample");
+        store = host.store((model, directory, _) -> host.load(model, directory, handler, _ -> fail(when)));
+        assertThatThrownBy(() -> begin("m", 1).getFirst().awaitLoaded()).hasMessageContaining(when);
         assertThat(inside).containsExactly("closed");
     }
 

@@ -8,14 +8,14 @@ final class Speedup {
 
     /// Several cores are tried for so many forwards. The first of them have threads to wake and do
     /// not count. A neighbour that computes and pauses in turn needs more than one of the others to
-    /// be seen. One that takes more than twice as long as on one core ends the trial.
+    /// be seen. One that takes more than twice as long as on one core ends the trial, the first one too.
     private static final int TRIAL = 9;
 
     private static final int COUNTED = 6;
 
     private static final int FORWARDS_BETWEEN_TRIALS = 32;
 
-    /// They take 1.5 s with the sample. So long a neighbour that has gone may stay unnoticed.
+    /// They take 1.5 to 2 s with the sample. So long a neighbour that has gone may stay unnoticed.
     private static final int MOST_FORWARDS_BETWEEN_TRIALS = 128;
 
     private static final double WEIGHT_OF_LATEST = 0.1;

@@ -310,6 +310,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             try {
                 var output = oldest.output.get();
                 out.write(output);
+                // Where that fails, the end of the object keeps it.
                 keep(oldest);
                 bytesWritten += output.length;
             } catch (ExecutionException e) {

@@ -45,7 +45,7 @@ final class HuggingFace {
     private static Asked classify(JsonNode body) {
         var fields = Fields.of(body, "body", List.of("inputs", "parameters", "options"));
         var inputs = fields.json("inputs");
-        var parameters = fields.object("parameters");
+        var parameters = fields.object("parameters").deepCopy();
         if (!parameters.has("top_k")) {
             parameters.putNull("top_k");
         }

@@ -139,12 +139,29 @@ public final class Hooks<M, I, O> {
     public M load(ModelContext context) throws LoadException {
         return call(() -> {
             var model = LoadException.during(name(Hook.MODEL_FN), () -> handler.modelFn(context));
-            LoadException.during(name(Hook.WARM_UP_FN), () -> {
+            tryOut(name(Hook.WARM_UP_FN), model, () -> {
                 handler.warmUpFn(model);
                 return model;
             });
             return model;
         });
+    }
+
+    /// Runs what a model must stand before it serves. One that fails is closed, and what fails then is
+    /// suppressed.
+    ///
+    /// @throws LoadException when it fails
+    public void tryOut(String what, Object model, Callable<?> call) throws LoadException {
+        try {
+            LoadException.during(what, call);
+        } catch (Throwable e) {
+            try {
+                close(model);
+            } catch (Throwable closing) {
+                e.addSuppressed(closing);
+            }
+            throw e;
+        }
     }
 
     /// The content types that the hooks read; empty: any.

@@ -70,8 +70,9 @@ final class OnnxGraph implements EngineGraph {
         this.accelerator = accelerator;
         var read = OnnxFile.checked(file);
         try {
+            var entries = entries(file, read.model().hasZeroPoints(), CPU);
             weights.read(environment, file, read.model().external());
-            open(file, operators, read);
+            open(file, operators, read, entries);
             if (read.hasChanged(file)) {
                 throw new EngineException("its files have changed while they were read; load it again");
             }
@@ -82,8 +83,7 @@ final class OnnxGraph implements EngineGraph {
         }
     }
 
-    private void open(Path file, List<Path> operators, OnnxFile read) throws OrtException {
-        var entries = entries(file, read.model().hasZeroPoints(), CPU);
+    private void open(Path file, List<Path> operators, OnnxFile read, Map<String, String> entries) throws OrtException {
         for (int threads : threads(accelerator, read)) {
             sessions.add(
                     environment.createSession(file.toAbsolutePath().toString(), options(threads, operators, entries)));

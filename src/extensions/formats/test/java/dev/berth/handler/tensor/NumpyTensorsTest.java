@@ -62,7 +62,8 @@ class NumpyTensorsTest {
 
     @Test
     @Tag("ERR-01")
-    void anArchiveWithoutArraysIsTheCallersFailure() throws Exception {
+    void aBodyWithoutArraysIsTheCallersFailure() throws Exception {
+        assertStatus(doubled.invoke("no array", "Content-Type", "application/x-npy"), 400, "offset 0");
         for (var none : List.of(NpyFiles.read("empty.npz"), Npz.write(new LinkedHashMap<>()))) {
             assertStatus(
                     send(doubled, none, "application/x-npz", "application/json"),
@@ -168,11 +169,6 @@ class NumpyTensorsTest {
         assertStatus(twoInputs.invoke("{\"left\": 1, \"right\": 2}", "Accept", accept), 406, "application/x-npz");
         assertThat(doubled.invoke("[[1], [1, 2]]", "Accept", accept).body())
                 .contains("the predictions have different shapes");
-    }
-
-    @Test
-    void whatIsNoArrayIsNamed() throws Exception {
-        assertStatus(doubled.invoke("no array", "Content-Type", "application/x-npy"), 400, "offset 0");
     }
 
     private static TestServer started(String name, String file, String modelJson) throws Exception {
