@@ -42,9 +42,10 @@ public final class LocalModel implements AutoCloseable {
     /// @param handler closed with this
     public static <M, I, O> LocalModel load(InferenceHandler<M, I, O> handler, Path modelDirectory) throws Exception {
         var cpu = new Accelerator.Cpu(Runtime.getRuntime().availableProcessors(), CpuProfile.ADAPTIVE);
-        var model = handler.modelFn(new ModelContext(modelDirectory, cpu, 0, List.of(cpu)));
+        int maxBatchSize = Math.max(1, handler.maxBatchSize(cpu));
+        var model = handler.modelFn(new ModelContext(modelDirectory, cpu, 0, List.of(cpu), maxBatchSize, Metrics.NONE));
         handler.warmUpFn(model);
-        return new LocalModel(new Hooks<>(handler, model, Math.max(1, handler.maxBatchSize(cpu))));
+        return new LocalModel(new Hooks<>(handler, model, maxBatchSize));
     }
 
     /// Answers a request.

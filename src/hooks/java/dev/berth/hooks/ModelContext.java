@@ -11,13 +11,19 @@ import java.util.Objects;
 /// @param accelerator the device that this worker owns, one of `accelerators`
 /// @param worker the worker's number, from 0
 /// @param accelerators the devices of all workers, each of them once
+/// @param maxBatchSize the most records that `predictFn` gets at once
 /// @param metrics what the hooks may count and time
 public record ModelContext(
-        Path modelDirectory, Accelerator accelerator, int worker, List<Accelerator> accelerators, Metrics metrics) {
+        Path modelDirectory,
+        Accelerator accelerator,
+        int worker,
+        List<Accelerator> accelerators,
+        int maxBatchSize,
+        Metrics metrics) {
 
-    /// Without anybody who looks at the metrics.
+    /// Without a limit, and without anybody who looks at the metrics.
     public ModelContext(Path modelDirectory, Accelerator accelerator, int worker, List<Accelerator> accelerators) {
-        this(modelDirectory, accelerator, worker, accelerators, Metrics.NONE);
+        this(modelDirectory, accelerator, worker, accelerators, Integer.MAX_VALUE, Metrics.NONE);
     }
 
     public ModelContext {

@@ -5,6 +5,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /// Numbers of one type, or texts, in a shape, row by row: the last index moves fastest (C order). A
@@ -188,40 +189,74 @@ public final class Tensor {
     ///
     /// @throws IllegalArgumentException where there are none, or they differ
     public static Tensor stack(List<Tensor> tensors) {
+        return joined(tensors, tensor -> tensor.shape, tensors.size());
+    }
+
+    /// Puts tensors behind each other along their first dimension, which is all that may differ in their
+    /// shapes. One alone is not copied.
+    ///
+    /// @throws IllegalArgumentException where there are none, or they differ
+    /// @throws IllegalStateException for scalars
+    public static Tensor concatenate(List<Tensor> tensors) {
+        return tensors.size() == 1
+                ? tensors.getFirst()
+                : joined(
+                        tensors,
+                        Tensor::rowShape,
+                        tensors.stream().mapToInt(tensor -> tensor.shape[0]).reduce(0, Math::addExact));
+    }
+
+    private static Tensor joined(List<Tensor> tensors, Function<Tensor, int[]> row, int rows) {
         if (tensors.isEmpty()) {
             throw new IllegalArgumentException("found no tensors, expected at least one");
         }
         var first = tensors.getFirst();
-        var data = littleEndian(ByteBuffer.allocate(Math.multiplyExact(first.data.limit(), tensors.size())));
+        var shape = row.apply(first);
         for (var tensor : tensors) {
-            if (tensor.type != first.type || !Arrays.equals(tensor.shape, first.shape)) {
+            if (tensor.type != first.type || !Arrays.equals(row.apply(tensor), shape)) {
                 throw new IllegalArgumentException(
                         "found %s beside %s, expected tensors of one kind".formatted(tensor, first));
             }
-            data.put(tensor.data());
         }
-        var shape = new int[first.shape.length + 1];
-        shape[0] = tensors.size();
-        System.arraycopy(first.shape, 0, shape, 1, first.shape.length);
+        var whole = withRows(rows, shape);
+        var data = littleEndian(ByteBuffer.allocate(Math.multiplyExact(size(whole), first.type.bytes())));
+        tensors.forEach(tensor -> data.put(tensor.data()));
         var texts = tensors.stream().flatMap(tensor -> tensor.texts.stream()).toList();
-        return new Tensor(first.type, data.flip(), texts, shape);
+        return new Tensor(first.type, data.flip(), texts, whole);
     }
 
     /// The parts along the first dimension, each with one dimension less; nothing is copied.
     ///
     /// @throws IllegalStateException for a scalar
     public List<Tensor> unstack() {
+        var row = rowShape();
+        return IntStream.range(0, shape[0]).mapToObj(i -> rows(i, i + 1, row)).toList();
+    }
+
+    /// Those from `from` to before `to` of the parts along the first dimension; nothing is copied.
+    ///
+    /// @throws IllegalStateException for a scalar
+    public Tensor rows(int from, int to) {
+        return rows(from, to, withRows(to - from, rowShape()));
+    }
+
+    private Tensor rows(int from, int to, int[] newShape) {
+        int row = size / Math.max(1, shape[0]);
+        int bytes = row * type.bytes();
+        return type == ElementType.STRING
+                ? ofTexts(texts.subList(from * row, to * row), newShape)
+                : new Tensor(type, littleEndian(data.slice(from * bytes, (to - from) * bytes)), newShape);
+    }
+
+    private int[] rowShape() {
         if (shape.length == 0) {
             throw new IllegalStateException("found a scalar, expected a dimension to take apart");
         }
-        var rest = Arrays.copyOfRange(shape, 1, shape.length);
-        int count = size(rest);
-        int bytes = count * type.bytes();
-        return IntStream.range(0, shape[0])
-                .mapToObj(i -> type == ElementType.STRING
-                        ? ofTexts(texts.subList(i * count, (i + 1) * count), rest)
-                        : new Tensor(type, littleEndian(data.slice(i * bytes, bytes)), rest))
-                .toList();
+        return Arrays.copyOfRange(shape, 1, shape.length);
+    }
+
+    private static int[] withRows(int rows, int[] row) {
+        return IntStream.concat(IntStream.of(rows), Arrays.stream(row)).toArray();
     }
 
     /// Whether `other` is a tensor of the same type and shape with the same bytes or texts.

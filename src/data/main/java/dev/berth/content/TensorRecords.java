@@ -6,6 +6,7 @@ import dev.berth.hooks.Tensor;
 import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.IntFunction;
 
 /// The records of a payload as tensors.
@@ -13,14 +14,29 @@ import java.util.function.IntFunction;
 /// @param record reads the record at a place, so that a bad one can fail alone with a
 ///   [BadInputException]: for each input of the model a tensor
 /// @param form how they were written
-public record TensorRecords(int count, IntFunction<List<Tensor>> record, Instances.Form form) {
+/// @param block for each input its rows on each other, where all are good and of one shape; empty: that is
+///   not known
+public record TensorRecords(
+        int count, IntFunction<List<Tensor>> record, Instances.Form form, Optional<List<Tensor>> block) {
 
     /// On their way to the model, elements are stacked and handed over.
     private static final long COPIES = 2;
 
+    TensorRecords(int count, IntFunction<List<Tensor>> record, Instances.Form form) {
+        this(count, record, form, Optional.empty());
+    }
+
     /// Reads the record at a place, and counts it.
     public List<Tensor> at(int place) {
-        var tensors = record.apply(place);
+        return counted(record.apply(place));
+    }
+
+    /// Reads all records as one block, and counts them; nothing where there is none.
+    public Optional<List<Tensor>> all() {
+        return block.map(TensorRecords::counted);
+    }
+
+    private static List<Tensor> counted(List<Tensor> tensors) {
         long bytes = tensors.stream().mapToLong(TensorRecords::bytes).sum();
         RequestMemory.charge(HeapSize.RECORD + HeapSize.TENSOR * tensors.size() + COPIES * bytes);
         return tensors;
@@ -50,6 +66,7 @@ public record TensorRecords(int count, IntFunction<List<Tensor>> record, Instanc
         return new TensorRecords(
                 parts.getFirst().size(),
                 row -> parts.stream().map(part -> part.get(row)).toList(),
-                form);
+                form,
+                Optional.of(batches));
     }
 }

@@ -62,8 +62,13 @@ final class LoadedModel<M, I, O> {
         var distinct = accelerators.stream().distinct().toList();
         var model = HookPredictor.load(
                 hooks,
-                new ModelContext(plan.directory(), accelerators.get(worker), worker, distinct, metrics.ofHooks),
-                plan.limits().maxBatchSize());
+                new ModelContext(
+                        plan.directory(),
+                        accelerators.get(worker),
+                        worker,
+                        distinct,
+                        plan.limits().maxBatchSize(),
+                        metrics.ofHooks));
         hooks.tryOut(
                 "the first request",
                 model.model,

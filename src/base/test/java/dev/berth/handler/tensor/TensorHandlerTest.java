@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -421,6 +423,28 @@ class TensorHandlerTest {
             assertJson(server, "{\"instances\": [[1, 2], [3, 4]]}", "{\"predictions\":10.0}");
             assertAnswer(server, "text/csv", "text/csv", "1,2\n3,4", "10.0");
         }
+    }
+
+    /// Blocks of more than eight rows are cut, and the rest of one goes through the model beside others.
+    @Test
+    void blocksOfManyCallersComeBackToThem() throws Exception {
+        var independent = "{\"format\": 1, \"files\": [{\"path\": \"doubled.pt\"}], \"independentRows\": true}";
+        try (var server = TestServer.artifact(artifact("cut", "doubled.pt", independent))
+                .set("BERTH_MAX_BATCH_SIZE", "8")
+                .start("BERTH_MAX_BATCH_DELAY_MS=20")) {
+            var answers = IntStream.range(1, 30)
+                    .mapToObj(rows -> server.invokeAsync("{\"inputs\": %s}".formatted(rows(rows, 1))))
+                    .toList();
+            for (int rows = 1; rows < 30; rows++) {
+                assertThat(answers.get(rows - 1).join().body()).isEqualTo("{\"outputs\":%s}".formatted(rows(rows, 2)));
+            }
+        }
+    }
+
+    private static String rows(int count, int factor) {
+        return IntStream.range(0, count)
+                .mapToObj(row -> "[%s]".formatted(factor * (100f * count + row)))
+                .collect(Collectors.joining(",", "[", "]"));
     }
 
     private static Path artifact(String name, String file, String modelJson) throws Exception {

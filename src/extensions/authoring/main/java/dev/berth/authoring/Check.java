@@ -101,12 +101,15 @@ public final class Check {
         var accelerators = deployment.workers().stream().distinct().toList();
         var models = new ArrayList<HookPredictor<M, I, O>>();
         for (int worker = 0; worker < accelerators.size(); worker++) {
-            var context = new ModelContext(directory, accelerators.get(worker), worker, accelerators);
+            var context = new ModelContext(
+                    directory,
+                    accelerators.get(worker),
+                    worker,
+                    accelerators,
+                    deployment.limits().maxBatchSize(),
+                    Metrics.NONE);
             // Like the server, it waits for as long as a model takes to load.
-            models.add(hooks.submit(() -> HookPredictor.load(
-                            new Hooks<>(handler, Metrics.current()),
-                            context,
-                            deployment.limits().maxBatchSize()))
+            models.add(hooks.submit(() -> HookPredictor.load(new Hooks<>(handler, Metrics.current()), context))
                     .get());
         }
         double loaded = (System.nanoTime() - start) / 1e9;

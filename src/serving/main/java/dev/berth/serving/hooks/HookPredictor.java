@@ -40,14 +40,13 @@ public class HookPredictor<M, I, O> implements Predictor<I, O> {
 
     /// Loads the model and warms it up.
     ///
-    /// @param maxBatchSize the most pieces that `predictFn` gets at once, where the model is asked
     /// @throws LoadException when a hook fails
-    public static <M, I, O> HookPredictor<M, I, O> load(Hooks<M, I, O> hooks, ModelContext context, int maxBatchSize)
+    public static <M, I, O> HookPredictor<M, I, O> load(Hooks<M, I, O> hooks, ModelContext context)
             throws LoadException {
         var model = hooks.load(context);
         return hooks.handler instanceof StreamingHandler<M, I, O, ?> streaming
-                ? new Stepwise<>(hooks, streaming, model, maxBatchSize)
-                : new HookPredictor<>(hooks, model, maxBatchSize);
+                ? new Stepwise<>(hooks, streaming, model, context.maxBatchSize())
+                : new HookPredictor<>(hooks, model, context.maxBatchSize());
     }
 
     /// What messages call the hook that runs, or ran last. Any thread may ask.

@@ -118,7 +118,9 @@ final class Batching {
     ///
     /// @param records its rows
     boolean isOfRequests(List<List<Tensor>> records) {
-        return axes.haveRows() && !records.stream().allMatch(this::isMerged);
+        return axes.haveRows()
+                && !records.stream()
+                        .allMatch(record -> isMerged(record.getFirst().rank()));
     }
 
     /// Whether records may ever go through the model beside others.
@@ -126,12 +128,12 @@ final class Batching {
         return axes.haveRows() && (rows.areIndependent || !rows.isSettled);
     }
 
-    /// Whether a record goes through the model beside others.
-    boolean isMerged(List<Tensor> record) {
+    /// Whether a row goes through the model beside others.
+    ///
+    /// @param rank of its tensor of the first input
+    boolean isMerged(int rank) {
         var rows = this.rows;
-        return rows.areIndependent
-                && axes.haveRows()
-                && rows.rank.stream().allMatch(rank -> rank == record.getFirst().rank());
+        return rows.areIndependent && axes.haveRows() && rows.rank.stream().allMatch(known -> known == rank);
     }
 
     /// Whether a tensor has the dimension of rows already, as far as the file or forwards tell.

@@ -134,12 +134,26 @@ final class RowAxes {
         return shape(output).isPresent() && hasRows(output);
     }
 
-    /// For each input of the model the records' tensors on each other.
-    static List<Tensor> columns(List<List<Tensor>> records) {
-        return IntStream.range(0, records.getFirst().size())
-                .mapToObj(input -> Tensor.stack(
-                        records.stream().map(record -> record.get(input)).toList()))
+    /// For each input of the model, or each output, the rows of records behind each other.
+    static List<Tensor> columns(List<? extends List<Tensor>> records) {
+        var blocks = records.stream().map(Rows::of).toList();
+        return IntStream.range(0, blocks.getFirst().size())
+                .mapToObj(input -> Tensor.concatenate(
+                        blocks.stream().map(block -> block.get(input)).toList()))
                 .toList();
+    }
+
+    /// The elements of a row in all inputs; empty: the file does not tell.
+    OptionalInt rowSize() {
+        return names.inputs().stream()
+                .map(input -> input.shape().orElse(List.of(-1, -1)).stream()
+                        .skip(1)
+                        .reduce(1, (product, length) -> length < 0 ? -1 : Math.multiplyExact(product, length)))
+                .mapToInt(Integer::intValue)
+                .reduce((sum, size) -> sum < 0 || size < 0 ? -1 : Math.addExact(sum, size))
+                .stream()
+                .filter(size -> size >= 0)
+                .findFirst();
     }
 
     /// What a forward takes of batches, each with the records as its first dimension.
@@ -151,20 +165,32 @@ final class RowAxes {
 
     /// For each record its part of each output.
     ///
+    /// @throws RowCheck.NoRowsException as [#rows]
+    List<List<Tensor>> parts(List<Tensor> outputs, List<String> called, int count) {
+        return unstacked(rows(outputs, called, count));
+    }
+
+    /// For each row its part of each tensor.
+    static List<List<Tensor>> unstacked(List<Tensor> tensors) {
+        var parts = tensors.stream().map(Tensor::unstack).toList();
+        return IntStream.range(0, parts.getFirst().size())
+                .mapToObj(row -> parts.stream().map(part -> part.get(row)).toList())
+                .toList();
+    }
+
+    /// Each output with the records' parts of it along its first dimension.
+    ///
     /// @param called the names of the outputs that have some
     /// @throws RowCheck.NoRowsException when one of them has no part for each
-    List<List<Tensor>> parts(List<Tensor> outputs, List<String> called, int count) {
-        var parts = IntStream.range(0, outputs.size())
-                .mapToObj(i -> parts(outputs.get(i), TensorPredictions.name(called, i), count, outputs.size() > 1))
-                .toList();
-        return IntStream.range(0, count)
-                .mapToObj(row -> parts.stream().map(part -> part.get(row)).toList())
+    List<Tensor> rows(List<Tensor> outputs, List<String> called, int count) {
+        return IntStream.range(0, outputs.size())
+                .mapToObj(i -> rows(outputs.get(i), TensorPredictions.name(called, i), count, outputs.size() > 1))
                 .toList();
     }
 
     /// What a model for one record returns is all the record's: any number of boxes, or the steps of
     /// a text line before it.
-    private List<Tensor> parts(Tensor output, String name, int count, boolean hasOthers) {
+    private Tensor rows(Tensor output, String name, int count, boolean hasOthers) {
         var shape = shape(name);
         boolean isFree = shape.filter(lengths -> !lengths.isEmpty() && lengths.getFirst() < 0)
                 .isPresent();
@@ -175,7 +201,7 @@ final class RowAxes {
         if (isOfOne
                 ? count == 1
                 : names.output(name).filter(GraphPort::hasValue).isPresent()) {
-            return Collections.nCopies(count, output);
+            return Tensor.stack(Collections.nCopies(count, output));
         }
         if (isNumber || output.shape()[0] != count) {
             throw new RowCheck.NoRowsException(
@@ -186,6 +212,6 @@ final class RowAxes {
                                     count,
                                     hasOthers ? "; \"outputs\" in model.json may leave it out" : ""));
         }
-        return output.unstack();
+        return output;
     }
 }

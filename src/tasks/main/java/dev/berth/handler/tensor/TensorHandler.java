@@ -7,6 +7,7 @@ import dev.berth.content.ContentType.ToTensors;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Instances;
 import dev.berth.content.TensorPredictions;
+import dev.berth.content.TensorRecords;
 import dev.berth.engine.Engine;
 import dev.berth.engine.Graph;
 import dev.berth.engine.RowCheck;
@@ -63,19 +64,21 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(ToTensors.class);
     private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfTensors.class);
 
+    /// Elements of a batch of small rows: a forward of these takes many times longer than its call.
+    private static final int BATCH_ELEMENTS = 1 << 16;
+
     /// How the records of a request were written. `inputFn` leaves it with the request for `outputFn`.
     ///
     /// @param rows that the request is one record of; 0: its records are by themselves
     /// @param isArray whether these were sent as the array that the model takes
-    private record Written(Instances.Form form, int rows, boolean isArray) {
+    /// @param isMerged whether they went through the model as rows of any requests do
+    private record Written(Instances.Form form, int rows, boolean isArray, boolean isMerged) {
 
         private static final String NAME = Written.class.getName();
 
         /// What it is where a hook has taken the place of `inputFn`.
-        private static final Written AS_LIST = new Written(Instances.Form.LIST, 0, false);
+        private static final Written AS_LIST = new Written(Instances.Form.LIST, 0, false, false);
     }
-
-    private record Read(List<List<Tensor>> records, Instances.Form form) {}
 
     private final TensorArtifact artifact;
     private final boolean isOfMlflow;
@@ -90,8 +93,14 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     /// Whether the records are those of this class, so that a request may be one.
     private final boolean readsRequests;
 
+    /// Whether a record may be several rows: no hook is another class's, which would take each for one.
+    private final boolean takesBlocks;
+
     /// That of each accelerator. A dict may have names only once one of them has returned it.
     private final Set<Graph> loaded = ConcurrentHashMap.newKeySet();
+
+    /// In a batch.
+    private volatile int mostRows = Integer.MAX_VALUE;
 
     public TensorHandler(Path modelDirectory) {
         this(TensorArtifact.open(modelDirectory, Engine.FORMS));
@@ -110,6 +119,7 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         }
         this.batching = new Batching(names, axes, artifact);
         this.readsRequests = isOfThis("inputFn", 1) && isOfThis("outputFn", 2);
+        this.takesBlocks = readsRequests && isOfThis("predictFn", 2) && isOfThis("length", 1);
         this.known = new KnownTensors(
                 declared.inputs(),
                 names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst().name(),
@@ -151,6 +161,7 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     public Graph modelFn(ModelContext context) throws Exception {
         var graph = models.on(context.accelerator());
         loaded.add(graph);
+        mostRows = context.maxBatchSize();
         return graph;
     }
 
@@ -176,7 +187,7 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     public void trySample(InvocationRequest sample, Graph model) {
         List<List<Tensor>> records;
         try {
-            records = readsRequests ? read(sample).records : inputFn(sample);
+            records = readsRequests ? records(sample, read(sample)) : inputFn(sample);
         } catch (IOException | RuntimeException _) {
             return;
         }
@@ -188,36 +199,60 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         return batching.description();
     }
 
+    /// Rows that go through the model together, or are all of a request, are one record.
     @Override
     public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
         var read = read(request);
-        var rows = read.records;
+        // As MLflow answers, whose clients take nothing else.
+        var form = isOfMlflow && read.form() != Instances.Form.ONE ? Instances.Form.INSTANCES : read.form();
+        if (takesBlocks && axes.haveRows() && read.count() > 0) {
+            var block = read.all();
+            if (block.isPresent()) {
+                var tensors = known.inputs().table().shapedRows(block.get(), read.count());
+                boolean isMerged = batching.isMerged(tensors.getFirst().rank() - 1);
+                request.attributes().put(Written.NAME, new Written(form, read.count(), false, isMerged));
+                return List.of(new Rows(tensors, isMerged));
+            }
+        }
+        var rows = records(request, read);
         boolean isWhole = readsRequests && batching.isOfRequests(rows);
         boolean isArray = isWhole
-                && read.form == Instances.Form.ONE
+                && form == Instances.Form.ONE
                 && batching.hasRows(rows.getFirst().getFirst());
-        request.attributes().put(Written.NAME, new Written(read.form, isWhole ? rows.size() : 0, isArray));
+        request.attributes().put(Written.NAME, new Written(form, isWhole ? rows.size() : 0, isArray, false));
         if (!isWhole) {
             return rows;
         }
         if (!batching.haveParts(outputNames())) {
             BadRecords.requireNone(request);
         }
-        return List.of(isArray ? new WholeRequest(rows.getFirst()) : WholeRequest.of(rows));
+        return List.of(isArray ? new Rows(rows.getFirst(), false) : Rows.whole(rows));
     }
 
-    private Read read(InvocationRequest request) throws IOException {
-        var inputs = known.inputs();
-        var read = ContentTypes.reading(request, ToTensors.class).readTensors(request, inputs);
-        var records =
-                BadRecords.apart(request, read.count(), i -> inputs.table().shaped(read.at(i)));
-        // As MLflow answers, whose clients take nothing else.
-        var form = isOfMlflow && read.form() != Instances.Form.ONE ? Instances.Form.INSTANCES : read.form();
-        return new Read(records, form);
+    private TensorRecords read(InvocationRequest request) throws IOException {
+        return ContentTypes.reading(request, ToTensors.class).readTensors(request, known.inputs());
+    }
+
+    private List<List<Tensor>> records(InvocationRequest request, TensorRecords read) {
+        var table = known.inputs().table();
+        return BadRecords.apart(request, read.count(), i -> table.shaped(read.at(i)));
     }
 
     private boolean isMerged(List<Tensor> record) {
-        return !(record instanceof WholeRequest) && batching.isMerged(record);
+        return record instanceof Rows rows
+                ? rows.isMerged()
+                : batching.isMerged(record.getFirst().rank());
+    }
+
+    /// Rows of which a batch holds so many, so that others go in between.
+    @Override
+    public List<List<Tensor>> split(List<Tensor> record) {
+        return record instanceof Rows rows && rows.isMerged() ? rows.cut(mostRows) : List.of(record);
+    }
+
+    @Override
+    public List<Tensor> join(List<Tensor> record, List<List<Tensor>> parts) {
+        return RowAxes.columns(parts);
     }
 
     /// Runs the model once for each shape among the records, or for each record where these are not
@@ -229,7 +264,7 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         var alike = IntStream.range(0, records.size())
                 .boxed()
                 .collect(Collectors.groupingBy(
-                        i -> isMerged(records.get(i)) ? records.get(i).toString() : "" + i,
+                        i -> isMerged(records.get(i)) ? Rows.of(records.get(i)).kind() : i,
                         LinkedHashMap::new,
                         Collectors.toList()));
         var predictions = new ArrayList<List<Tensor>>(records);
@@ -262,10 +297,13 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     /// The outputs of a request as they are; by rows where they have a part for each, so that the
     /// answer has the form of the request.
     private TensorPredictions whole(List<Tensor> outputs, Written written, InvocationRequest request) {
+        if (written.isMerged) {
+            return byRows(outputs, written, request);
+        }
         var names = names(outputs);
         if (!written.isArray && batching.haveParts(names)) {
             try {
-                return predicted(axes.parts(outputs, names, written.rows), written, request, false);
+                return byRows(axes.rows(outputs, names, written.rows), written, request);
             } catch (RowCheck.NoRowsException _) {
                 // The file has promised too much.
             }
@@ -279,15 +317,31 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         return predicted(List.of(answer), written, request, !isOfOne);
     }
 
-    /// Small models gain from batches on any device, if they may have any.
+    /// One output has its rows by itself.
+    private TensorPredictions byRows(List<Tensor> outputs, Written written, InvocationRequest request) {
+        return outputs.size() == 1
+                        && written.form != Instances.Form.ONE
+                        && BadRecords.of(request).isEmpty()
+                ? predicted(List.of(outputs), written, request, true)
+                : predicted(RowAxes.unstacked(outputs), written, request, false);
+    }
+
+    /// Small models gain from batches on any device, if they may have any, and small rows from large ones.
     @Override
     public int maxBatchSize(Accelerator accelerator) {
-        return batching.mayMerge() ? 32 : 1;
+        return batching.mayMerge()
+                ? Math.clamp(BATCH_ELEMENTS / Math.max(1, axes.rowSize().orElse(BATCH_ELEMENTS)), 32, 1024)
+                : 1;
     }
 
     @Override
     public int length(List<Tensor> record) {
-        return record instanceof WholeRequest ? Math.max(1, record.getFirst().shape()[0]) : 1;
+        return record instanceof Rows rows ? Math.max(1, rows.count()) : 1;
+    }
+
+    /// Whether a record may be several rows, and is as long as it has rows.
+    public boolean takesBlocks() {
+        return takesBlocks;
     }
 
     @Override
@@ -296,15 +350,23 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     }
 
     private List<List<Tensor>> predict(List<List<Tensor>> records, Graph model) {
-        boolean isWhole = records.getFirst() instanceof WholeRequest;
-        var outputs = known.forward(isWhole ? records.getFirst() : RowAxes.columns(records), model);
+        var outputs = known.forward(RowAxes.columns(records), model);
         var names = names(outputs);
-        if (isWhole) {
+        if (records.getFirst() instanceof Rows whole && !whole.isMerged()) {
             known.returned(names, outputs, 1);
             return List.of(outputs);
         }
-        var parts = axes.parts(outputs, names, records.size());
-        known.returned(names, parts.getFirst(), 0);
+        int count = records.stream().mapToInt(record -> Rows.of(record).count()).sum();
+        var rows = axes.rows(outputs, names, count);
+        known.returned(names, rows, 1);
+        var parts = new ArrayList<List<Tensor>>(records.size());
+        int from = 0;
+        for (var record : records) {
+            int to = from + Rows.of(record).count();
+            var part = new Rows(rows, true).part(from, to);
+            parts.add(record instanceof Rows ? part : RowAxes.unstacked(part).getFirst());
+            from = to;
+        }
         return parts;
     }
 
