@@ -135,7 +135,7 @@ public final class Csv {
         return String.join("", rows.stream().map(Csv::line).toList());
     }
 
-    private static String line(Object[] row) {
+    static String line(Object[] row) {
         var line = new StringBuilder();
         RequestMemory.charge(HeapSize.TEXT);
         for (int i = 0; i < row.length; i++) {

@@ -5,6 +5,7 @@ import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -122,9 +123,14 @@ public final class CsvTensors {
         return IntStream.range(0, count).toArray();
     }
 
+    static Object[] cells(List<TensorText> outputs) {
+        var row = new ArrayList<Object>();
+        outputs.forEach(output -> output.addCells(row));
+        return row.toArray();
+    }
+
     /// The elements of a tensor as the cells of a row.
     public static Object[] cells(Tensor tensor) {
-        var numbers = tensor.type() == ElementType.BOOL ? tensor.as(ElementType.UINT8) : tensor;
-        return JsonTensors.numbers(numbers, true).valueStream().toArray();
+        return cells(TensorText.all(List.of(tensor)));
     }
 }

@@ -127,12 +127,9 @@ public final class CsvType extends ContentType
 
     @Override
     public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) throws IOException {
-        predictions.chargeElements(TensorPredictions.NUMBER_AS_TEXT);
-        var rows = predictions.inPlace(
-                outputs -> outputs.stream()
-                        .flatMap(output -> Arrays.stream(CsvTensors.cells(output)))
-                        .toArray(),
-                message -> new Object[] {Csv.error(message)});
-        return InvocationResponse.of(Csv.write(rows), accept);
+        predictions.chargeElements();
+        var lines = predictions.inPlace(
+                outputs -> Csv.line(CsvTensors.cells(outputs)), message -> Csv.line(new Object[] {Csv.error(message)}));
+        return InvocationResponse.of(String.join("", lines), accept);
     }
 }

@@ -122,12 +122,13 @@ public final class Json extends ContentType implements ContentType.OfDocuments, 
 
     @Override
     public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
-        predictions.chargeElements(TensorPredictions.NUMBER_AS_TEXT);
+        predictions.chargeElements();
         var value = predictions.form() == Instances.Form.COLUMNS
-                ? Map.of("outputs", JsonTensors.outputs(predictions.stacked(accept), predictions))
+                ? Map.of("outputs", JsonTensors.outputs(TensorText.all(predictions.stacked(accept)), predictions))
                 : predictions.isWhole()
                         ? Instances.around(
-                                JsonTensors.outputs(predictions.predictions().getFirst(), predictions),
+                                JsonTensors.outputs(
+                                        TensorText.all(predictions.predictions().getFirst()), predictions),
                                 predictions.form())
                         : Instances.answer(JsonTensors.answers(predictions), predictions.form());
         return InvocationResponse.of(write(value), accept);

@@ -30,17 +30,12 @@ public record TensorPredictions(
         List<Tensor> none,
         boolean isWhole) {
 
-    /// What an element becomes on its way out as text, besides its characters, in bytes: its node.
-    static final int NUMBER_AS_TEXT = 80;
-
-    /// The same for an element that stays as it is: its copies, besides the file.
-    static final int NUMBER_AS_BYTES = 16;
+    /// What the copies of an element take on its way out, besides the bytes of the answer.
+    private static final long COPIES = 2 * Long.BYTES;
 
     /// Counts what it takes to write the predictions.
-    ///
-    /// @param bytes for each element
-    void chargeElements(int bytes) {
-        RequestMemory.charge((long) bytes
+    void chargeElements() {
+        RequestMemory.charge(COPIES
                 * predictions.stream()
                         .flatMap(List::stream)
                         .mapToLong(Tensor::size)
@@ -49,17 +44,17 @@ public record TensorPredictions(
 
     /// Something for each record in its place, made of its outputs or of what is wrong with it. One
     /// output as it is has its own rows, and several are one record.
-    <T> List<T> inPlace(Function<List<Tensor>, T> good, Function<String, T> bad) {
+    <T> List<T> inPlace(Function<List<TensorText>, T> good, Function<String, T> bad) {
         if (isWhole
                 && predictions.getFirst().size() == 1
                 && predictions.getFirst().getFirst().rank() > 0) {
-            return predictions.getFirst().getFirst().unstack().stream()
+            return TensorText.of(predictions.getFirst().getFirst(), false).rows().stream()
                     .map(List::of)
                     .map(good)
                     .toList();
         }
         var all = new ArrayList<T>(predictions.size() + rejected.size());
-        predictions.forEach(outputs -> all.add(good.apply(outputs)));
+        predictions.forEach(outputs -> all.add(good.apply(TensorText.all(outputs))));
         rejected.forEach((place, message) -> all.add(place, bad.apply(message)));
         return all;
     }
@@ -94,8 +89,8 @@ public record TensorPredictions(
         }
     }
 
-    SequencedMap<String, Tensor> named(List<Tensor> outputs) {
-        var named = new LinkedHashMap<String, Tensor>();
+    <T> SequencedMap<String, T> named(List<T> outputs) {
+        var named = new LinkedHashMap<String, T>();
         for (int i = 0; i < outputs.size(); i++) {
             named.put(name(names, i), outputs.get(i));
         }

@@ -110,7 +110,7 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
 
     @Override
     public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
-        predictions.chargeElements(TensorPredictions.NUMBER_AS_BYTES);
+        predictions.chargeElements();
         return InvocationResponse.of(write(predictions.named(predictions.stacked(accept))), accept);
     }
 

@@ -114,8 +114,8 @@ final class JsonMessages implements Messages {
             binary.add(raw);
         } else {
             var tensor = output.tensor();
-            RequestMemory.charge(120L * tensor.size());
-            json.set("data", JsonTensors.write(tensor.reshape(tensor.size())));
+            RequestMemory.charge(2L * Long.BYTES * tensor.size());
+            json.putPOJO("data", JsonTensors.writing(tensor.reshape(tensor.size())));
         }
         if (parameters.isEmpty()) {
             json.remove("parameters");
