@@ -121,6 +121,10 @@ public final class CsvType extends ContentType
         if (!inputs.table().isKnown()) {
             inputs.checkOne(request);
         }
+        var block = NumberBlock.read(request, inputs, NumberBlock.Text.CSV);
+        if (block.isPresent()) {
+            return block.get();
+        }
         var rows = CsvTensors.read(request, inputs);
         return new TensorRecords(rows.size(), i -> rows.get(i).record(inputs), Instances.Form.LIST);
     }

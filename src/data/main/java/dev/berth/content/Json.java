@@ -62,10 +62,17 @@ public final class Json extends ContentType implements ContentType.OfDocuments, 
     /// batches of all records, input by input, and is answered by `{"outputs": …}`.
     @Override
     public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+        var block = NumberBlock.read(request, inputs, NumberBlock.Text.JSON);
+        if (block.isPresent()) {
+            return block.get();
+        }
         var body = read(request);
         if (body.has("inputs") && !inputs.names().contains("inputs")) {
             return TensorRecords.rows(
-                    JsonTensors.columns(body.path("inputs"), inputs, "inputs"), "inputs", Instances.Form.COLUMNS);
+                    JsonTensors.columns(body.path("inputs"), inputs, "inputs"),
+                    inputs,
+                    "inputs",
+                    Instances.Form.COLUMNS);
         }
         if (body.isNull()) {
             throw new BadInputException("body: found null, expected a JSON value");

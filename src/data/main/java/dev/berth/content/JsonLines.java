@@ -83,6 +83,10 @@ public final class JsonLines extends ContentType
 
     @Override
     public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+        var block = NumberBlock.read(request, inputs, NumberBlock.Text.JSON_LINES);
+        if (block.isPresent()) {
+            return block.get();
+        }
         var lines = read(request);
         return new TensorRecords(
                 lines.size(),

@@ -35,10 +35,14 @@ public record TableColumns(List<Part> parts) {
             return shape.stream().reduce(1, Math::multiplyExact);
         }
 
-        /// @param before the dimensions in front of the input's
-        private Tensor shaped(Tensor tensor, int... before) {
-            var own = shape.stream().mapToInt(Integer::intValue);
-            return tensor.reshape(IntStream.concat(IntStream.of(before), own).toArray());
+        private Tensor shaped(Tensor tensor) {
+            return tensor.reshape(shape.stream().mapToInt(Integer::intValue).toArray());
+        }
+
+        /// The shape of so many rows on each other.
+        int[] shape(int rows) {
+            return IntStream.concat(IntStream.of(rows), shape.stream().mapToInt(Integer::intValue))
+                    .toArray();
         }
     }
 
@@ -85,24 +89,25 @@ public record TableColumns(List<Part> parts) {
 
     /// Gives a single element the shape that its input has: `3` becomes `[3]`.
     public List<Tensor> shaped(List<Tensor> record) {
-        return shaped(record, 1);
-    }
-
-    /// The same for rows on each other.
-    public List<Tensor> shapedRows(List<Tensor> block, int rows) {
-        return shaped(block, rows, rows);
-    }
-
-    /// @param before the dimensions in front of a row's
-    private List<Tensor> shaped(List<Tensor> tensors, int rows, int... before) {
         return isKnown()
-                ? IntStream.range(0, tensors.size())
-                        .mapToObj(i ->
-                                tensors.get(i).size() == rows && parts.get(i).width() == 1
-                                        ? parts.get(i).shaped(tensors.get(i), before)
-                                        : tensors.get(i))
+                ? IntStream.range(0, record.size())
+                        .mapToObj(i -> record.get(i).size() == 1 && parts.get(i).width() == 1
+                                ? parts.get(i).shaped(record.get(i))
+                                : record.get(i))
                         .toList()
-                : tensors;
+                : record;
+    }
+
+    /// The same for records on each other.
+    List<Tensor> shaped(List<Tensor> batches, int rows) {
+        return isKnown() && rows > 0
+                ? IntStream.range(0, batches.size())
+                        .mapToObj(i ->
+                                batches.get(i).size() == rows && parts.get(i).width() == 1
+                                        ? batches.get(i).reshape(parts.get(i).shape(rows))
+                                        : batches.get(i))
+                        .toList()
+                : batches;
     }
 
     /// @param expected each once

@@ -100,7 +100,7 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
         var array = inputs.ofArray(read(request.bytes()), 0, "body");
         return array.rank() < 2
                 ? new TensorRecords(1, _ -> List.of(array), Instances.Form.ONE)
-                : TensorRecords.rows(List.of(array), "body", Instances.Form.LIST);
+                : TensorRecords.rows(List.of(array), inputs, "body", Instances.Form.LIST);
     }
 
     @Override

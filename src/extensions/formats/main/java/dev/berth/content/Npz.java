@@ -96,7 +96,10 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
         if (inputs.isAny() && arrays.size() == 1) {
             var array = arrays.firstEntry();
             return TensorRecords.rows(
-                    List.of(inputs.ofArray(array.getValue(), 0, array.getKey())), array.getKey(), Instances.Form.LIST);
+                    List.of(inputs.ofArray(array.getValue(), 0, array.getKey())),
+                    inputs,
+                    array.getKey(),
+                    Instances.Form.LIST);
         }
         inputs.checkNames(List.copyOf(arrays.keySet()), "body");
         var names = inputs.names();
@@ -104,6 +107,7 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
                 IntStream.range(0, names.size())
                         .mapToObj(i -> inputs.ofArray(arrays.get(names.get(i)), i, names.get(i)))
                         .toList(),
+                inputs,
                 "body",
                 Instances.Form.LIST);
     }

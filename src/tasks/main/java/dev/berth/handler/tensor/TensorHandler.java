@@ -205,14 +205,14 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         var read = read(request);
         // As MLflow answers, whose clients take nothing else.
         var form = isOfMlflow && read.form() != Instances.Form.ONE ? Instances.Form.INSTANCES : read.form();
-        if (takesBlocks && axes.haveRows() && read.count() > 0) {
-            var block = read.all();
-            if (block.isPresent()) {
-                var tensors = known.inputs().table().shapedRows(block.get(), read.count());
-                boolean isMerged = batching.isMerged(tensors.getFirst().rank() - 1);
-                request.attributes().put(Written.NAME, new Written(form, read.count(), false, isMerged));
-                return List.of(new Rows(tensors, isMerged));
-            }
+        // One record may be the array that the model takes.
+        var block = takesBlocks && axes.haveRows() && read.count() > 0 && form != Instances.Form.ONE
+                ? read.block()
+                : Optional.<List<Tensor>>empty();
+        if (block.isPresent()) {
+            boolean isMerged = batching.isMerged(block.get().getFirst().rank() - 1);
+            request.attributes().put(Written.NAME, new Written(form, read.count(), false, isMerged));
+            return List.of(new Rows(block.get(), isMerged));
         }
         var rows = records(request, read);
         boolean isWhole = readsRequests && batching.isOfRequests(rows);
