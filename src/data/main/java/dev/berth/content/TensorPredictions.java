@@ -3,6 +3,7 @@ package dev.berth.content;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -35,11 +36,10 @@ public record TensorPredictions(
 
     /// Counts what it takes to write the predictions.
     void chargeElements() {
-        RequestMemory.charge(COPIES
-                * predictions.stream()
-                        .flatMap(List::stream)
-                        .mapToLong(Tensor::size)
-                        .sum());
+        RequestMemory.charge(predictions.stream()
+                .flatMap(List::stream)
+                .mapToLong(output -> HeapSize.TENSOR + COPIES * output.size())
+                .sum());
     }
 
     /// Something for each record in its place, made of its outputs or of what is wrong with it. One

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.JsonSerializable;
 import com.fasterxml.jackson.databind.SerializerProvider;
 import com.fasterxml.jackson.databind.jsontype.TypeSerializer;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.HeapSize;
+import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
@@ -65,6 +67,7 @@ final class TensorText implements JsonSerializable {
     List<TensorText> rows() {
         var rest = Arrays.copyOfRange(shape, 1, shape.length);
         int size = size(rest);
+        RequestMemory.charge(HeapSize.TENSOR * shape[0]);
         return IntStream.range(0, shape[0])
                 .mapToObj(i -> new TensorText(elements, rest, first + i * size, toRead))
                 .toList();
