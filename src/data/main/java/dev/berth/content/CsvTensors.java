@@ -5,7 +5,6 @@ import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -123,14 +122,17 @@ public final class CsvTensors {
         return IntStream.range(0, count).toArray();
     }
 
-    static Object[] cells(List<TensorText> outputs) {
-        var row = new ArrayList<Object>();
-        outputs.forEach(output -> output.addCells(row));
-        return row.toArray();
-    }
-
     /// The elements of a tensor as the cells of a row.
     public static Object[] cells(Tensor tensor) {
-        return cells(TensorText.all(List.of(tensor)));
+        return switch (tensor.type()) {
+            case STRING -> tensor.texts().toArray();
+            case FLOAT64 -> Arrays.stream(tensor.doubles()).boxed().toArray();
+            case FLOAT16, FLOAT32 -> {
+                var values = tensor.floats();
+                yield IntStream.range(0, values.length).mapToObj(i -> values[i]).toArray();
+            }
+            case BOOL, UINT8, INT8, INT16, INT32, INT64 ->
+                Arrays.stream(tensor.longs()).boxed().toArray();
+        };
     }
 }

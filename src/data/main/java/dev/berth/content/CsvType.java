@@ -133,7 +133,10 @@ public final class CsvType extends ContentType
     public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) throws IOException {
         predictions.chargeElements();
         var lines = predictions.inPlace(
-                outputs -> Csv.line(CsvTensors.cells(outputs)), message -> Csv.line(new Object[] {Csv.error(message)}));
+                outputs -> Csv.line(outputs.stream()
+                        .flatMap(output -> Arrays.stream(CsvTensors.cells(output)))
+                        .toArray()),
+                message -> Csv.line(new Object[] {Csv.error(message)}));
         return InvocationResponse.of(String.join("", lines), accept);
     }
 }

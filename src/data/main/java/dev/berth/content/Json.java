@@ -131,11 +131,10 @@ public final class Json extends ContentType implements ContentType.OfDocuments, 
     public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
         predictions.chargeElements();
         var value = predictions.form() == Instances.Form.COLUMNS
-                ? Map.of("outputs", JsonTensors.outputs(TensorText.all(predictions.stacked(accept)), predictions))
+                ? Map.of("outputs", JsonTensors.outputs(predictions.stacked(accept), predictions))
                 : predictions.isWhole()
                         ? Instances.around(
-                                JsonTensors.outputs(
-                                        TensorText.all(predictions.predictions().getFirst()), predictions),
+                                JsonTensors.outputs(predictions.predictions().getFirst(), predictions),
                                 predictions.form())
                         : Instances.answer(JsonTensors.answers(predictions), predictions.form());
         return InvocationResponse.of(write(value), accept);

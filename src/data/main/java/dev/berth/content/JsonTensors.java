@@ -1,11 +1,11 @@
 package dev.berth.content;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.JsonSerializable;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
-import dev.berth.json.JsonText;
 import dev.berth.memory.RequestMemory;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -41,20 +41,26 @@ public final class JsonTensors {
         return list.elements.tensor(list.shape);
     }
 
-    /// A tensor for [JsonText#write], as nested lists. A number that JSON does not have, NaN or an
-    /// infinity, becomes null.
-    public static JsonSerializable writing(Tensor tensor) {
-        return TensorText.of(tensor, false);
-    }
-
-    /// The same as a tree.
+    /// A tensor as nested lists. A number that JSON does not have, NaN or an infinity, becomes null.
     public static JsonNode write(Tensor tensor) {
-        return JsonText.tree(writing(tensor));
+        return write(tensor, false);
     }
 
     /// The same for [#read], which knows a number that JSON does not have by its name as a text.
     public static JsonNode writeToRead(Tensor tensor) {
-        return JsonText.tree(TensorText.of(tensor, true));
+        return write(tensor, true);
+    }
+
+    private static JsonNode write(Tensor tensor, boolean toRead) {
+        if (tensor.rank() == 0) {
+            return numbers(tensor, toRead).path(0);
+        }
+        if (tensor.rank() == 1) {
+            return numbers(tensor, toRead);
+        }
+        var list = new ArrayNode(JsonNodeFactory.instance, tensor.shape()[0]);
+        tensor.unstack().forEach(part -> list.add(write(part, toRead)));
+        return list;
     }
 
     /// A record: a tensor for each input. Where the columns of a table are known, it may be a row: a
@@ -137,8 +143,28 @@ public final class JsonTensors {
     }
 
     /// One output alone, several by their names.
-    static Object outputs(List<TensorText> outputs, TensorPredictions predictions) {
+    static Object outputs(List<Tensor> outputs, TensorPredictions predictions) {
         return outputs.size() == 1 ? outputs.getFirst() : predictions.named(outputs);
+    }
+
+    /// @param toRead whether a number that JSON does not have stays one, which is written as a text
+    static ArrayNode numbers(Tensor tensor, boolean toRead) {
+        var list = new ArrayNode(JsonNodeFactory.instance, tensor.size());
+        switch (tensor.type()) {
+            case BOOL -> Arrays.stream(tensor.longs()).forEach(value -> list.add(value != 0));
+            case UINT8, INT8, INT16, INT32, INT64 ->
+                Arrays.stream(tensor.longs()).forEach(list::add);
+            case FLOAT64 ->
+                Arrays.stream(tensor.doubles())
+                        .forEach(value -> list.add(toRead || Double.isFinite(value) ? (Double) value : null));
+            case FLOAT16, FLOAT32 -> {
+                for (float value : tensor.floats()) {
+                    list.add(toRead || Float.isFinite(value) ? (Float) value : null);
+                }
+            }
+            case STRING -> tensor.texts().forEach(list::add);
+        }
+        return list;
     }
 
     /// The lengths that the first list on each level has.

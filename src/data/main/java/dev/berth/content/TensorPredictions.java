@@ -44,17 +44,16 @@ public record TensorPredictions(
 
     /// Something for each record in its place, made of its outputs or of what is wrong with it. One
     /// output as it is has its own rows, and several are one record.
-    <T> List<T> inPlace(Function<List<TensorText>, T> good, Function<String, T> bad) {
+    <T> List<T> inPlace(Function<List<Tensor>, T> good, Function<String, T> bad) {
         if (isWhole
                 && predictions.getFirst().size() == 1
                 && predictions.getFirst().getFirst().rank() > 0) {
-            return TensorText.of(predictions.getFirst().getFirst(), false).rows().stream()
-                    .map(List::of)
-                    .map(good)
-                    .toList();
+            var output = predictions.getFirst().getFirst();
+            RequestMemory.charge(HeapSize.TENSOR * output.shape()[0]);
+            return output.unstack().stream().map(List::of).map(good).toList();
         }
         var all = new ArrayList<T>(predictions.size() + rejected.size());
-        predictions.forEach(outputs -> all.add(good.apply(TensorText.all(outputs))));
+        predictions.forEach(outputs -> all.add(good.apply(outputs)));
         rejected.forEach((place, message) -> all.add(place, bad.apply(message)));
         return all;
     }
@@ -89,8 +88,8 @@ public record TensorPredictions(
         }
     }
 
-    <T> SequencedMap<String, T> named(List<T> outputs) {
-        var named = new LinkedHashMap<String, T>();
+    SequencedMap<String, Tensor> named(List<Tensor> outputs) {
+        var named = new LinkedHashMap<String, Tensor>();
         for (int i = 0; i < outputs.size(); i++) {
             named.put(name(names, i), outputs.get(i));
         }

@@ -10,15 +10,14 @@ import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectReader;
-import com.fasterxml.jackson.databind.ObjectWriter;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.ser.DefaultSerializerProvider;
 import com.fasterxml.jackson.databind.type.TypeFactory;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.Tensor;
 import dev.berth.memory.HeapRoom;
 import java.io.IOException;
-import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,11 +41,10 @@ public final class JsonText {
 
     private static final JsonMapper JSON = JsonMapper.builder(
                     JsonFactory.builder().streamReadConstraints(ANY_LENGTH).build())
+            .addModule(new SimpleModule().addSerializer(Tensor.class, new TensorSerializer()))
             .build();
     private static final ObjectReader TREES = JSON.readerFor(JsonNode.class);
     private static final ObjectReader UNIQUE = TREES.with(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY);
-    private static final ObjectWriter LINES =
-            JSON.writer().withRootValueSeparator("\n").without(SerializationFeature.FLUSH_AFTER_WRITE_VALUE);
     private static final JsonFactory EXACT =
             JsonFactory.builder().streamReadConstraints(AS_THEY_STAND).build();
 
@@ -62,10 +60,6 @@ public final class JsonText {
 
     private interface Opening {
         JsonParser open() throws IOException;
-    }
-
-    private interface Writing {
-        void write(Writer writer) throws IOException;
     }
 
     /// Reads the value that begins at the parser's token.
@@ -154,36 +148,20 @@ public final class JsonText {
         return JSON.valueToTree(value);
     }
 
-    /// Writes a value of plain Java: records, maps, lists, texts, numbers, [JsonNode]. Without line
+    /// Writes a value of plain Java: records, maps, lists, texts, numbers, [JsonNode], [Tensor]. Without line
     /// breaks, so that it may be a line of JSON Lines.
     public static String write(Object value) {
-        return written(writer -> JSON.writeValue(writer, value));
-    }
-
-    /// Values as [#write] writes them, with a line break between two of them.
-    public static String writeLines(List<?> values) {
-        return written(writer -> {
-            try (var lines = LINES.writeValues(writer)) {
-                lines.writeAll(values);
-            }
-        });
-    }
-
-    private static String written(Writing writing) {
         try {
             var written = new CountedText();
-            writing.write(written);
+            JSON.writeValue(written, value);
             var text = written.toString();
             // Hardly any text has one, which is faster to see than to match.
-            for (int i = 0; i < text.length(); i++) {
-                if (Character.isSurrogate(text.charAt(i))) {
-                    return LONE_SURROGATE
+            return text.chars().noneMatch(c -> Character.isSurrogate((char) c))
+                    ? text
+                    : LONE_SURROGATE
                             .matcher(text)
                             .replaceAll(half ->
                                     "\\\\u%04x".formatted((int) half.group().charAt(0)));
-                }
-            }
-            return text;
         } catch (JsonProcessingException e) {
             if (e.getCause() instanceof ServingException thrown) {
                 throw thrown;

@@ -7,7 +7,6 @@ import com.google.protobuf.UnsafeByteOperations;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
 import dev.berth.content.Json;
-import dev.berth.content.JsonTensors;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -115,7 +114,7 @@ final class JsonMessages implements Messages {
         } else {
             var tensor = output.tensor();
             RequestMemory.charge(2L * Long.BYTES * tensor.size());
-            json.putPOJO("data", JsonTensors.writing(tensor.reshape(tensor.size())));
+            json.putPOJO("data", tensor.reshape(tensor.size()));
         }
         if (parameters.isEmpty()) {
             json.remove("parameters");
