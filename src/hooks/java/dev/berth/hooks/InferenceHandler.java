@@ -112,6 +112,11 @@ public interface InferenceHandler<M, I, O> {
         return 1;
     }
 
+    /// How many records of the request this one is, for metrics: a block of rows is as many.
+    default int count(I record) {
+        return 1;
+    }
+
     /// The most records that are worth predicting together on an accelerator; [Integer#MAX_VALUE]:
     /// any number. One on a CPU, where several workers do as well, and 32 elsewhere, unless a handler
     /// knows better. The operator may have the last word with `--max-batch-size`.

@@ -172,6 +172,6 @@ final class Serving implements AutoCloseable {
     static <I> Pieces<I> whole(List<I> records, int[] lengths) {
         var counts = new int[records.size()];
         Arrays.fill(counts, 1);
-        return new Pieces<>(records, records, lengths, counts);
+        return new Pieces<>(records, records, lengths, counts, counts);
     }
 }

@@ -27,7 +27,7 @@ import org.openjdk.jmh.annotations.Threads;
 public class BatcherBenchmark extends Defaults {
 
     private static final Pieces<String> REQUEST =
-            new Pieces<>(List.of("record"), List.of("record"), new int[] {175}, new int[] {1});
+            new Pieces<>(List.of("record"), List.of("record"), new int[] {175}, new int[] {1}, new int[] {1});
     private static final Caller CALLER = new Caller(() -> false, Map.of(), RequestTrace.NONE);
     private static final long TIMEOUT = Duration.ofMinutes(1).toNanos();
 

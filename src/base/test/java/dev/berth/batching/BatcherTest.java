@@ -9,6 +9,7 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -189,7 +190,7 @@ class BatcherTest {
     /// The last one may be in a bucket that comes first.
     @Test
     void aRecordIsDroppedWhicheverOfItsPiecesIsLeft() {
-        var pieces = new Pieces<>(List.of(), List.of("a1", "a2"), new int[] {100, 1}, new int[] {2});
+        var pieces = new Pieces<>(List.of(), List.of("a1", "a2"), new int[] {100, 1}, new int[] {2}, new int[] {1});
         var request = submit(() -> false, pieces, sink(new AtomicInteger()));
         assertThat(take()).containsExactly("a2");
         queue.abandon(request);
@@ -233,7 +234,8 @@ class BatcherTest {
     }
 
     private static Pieces<String> pieces(List<String> values, int... counts) {
-        return new Pieces<>(List.of(), values, new int[values.size()], counts);
+        var ones = Arrays.stream(counts).map(_ -> 1).toArray();
+        return new Pieces<>(List.of(), values, new int[values.size()], counts, ones);
     }
 
     private Submission<String, String> submit(BooleanSupplier hasGone, Pieces<String> pieces, PartSink<String> sink) {

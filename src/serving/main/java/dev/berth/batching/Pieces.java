@@ -9,4 +9,5 @@ import java.util.List;
 /// @param values the pieces in the order of their records, mostly the records themselves
 /// @param lengths what each piece costs in a batch, in tokens
 /// @param counts how many pieces each record has; at least one each
-public record Pieces<I>(List<I> records, List<I> values, int[] lengths, int[] counts) {}
+/// @param sizes how many records each of them is, for metrics: a block of rows is as many
+public record Pieces<I>(List<I> records, List<I> values, int[] lengths, int[] counts, int[] sizes) {}

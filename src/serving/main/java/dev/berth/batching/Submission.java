@@ -2,6 +2,7 @@ package dev.berth.batching;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashSet;
@@ -38,6 +39,8 @@ public final class Submission<I, O> {
     /// How many pieces of each record were never with a predictor, and how many records have such pieces.
     private final int[] notStarted;
 
+    private final int[] sizes;
+
     int recordsNotStarted;
 
     private int unanswered;
@@ -59,7 +62,8 @@ public final class Submission<I, O> {
         this.sink = sink;
         this.caller = caller;
         this.notStarted = pieces.counts().clone();
-        this.recordsNotStarted = notStarted.length;
+        this.sizes = pieces.sizes();
+        this.recordsNotStarted = Arrays.stream(sizes).sum();
         for (int record = 0; record < notStarted.length; record++) {
             for (int last = left + notStarted[record] - 1; left <= last; left++) {
                 int length = pieces.lengths()[left];
@@ -127,7 +131,7 @@ public final class Submission<I, O> {
             startedAt = now;
         }
         boolean isLast = --notStarted[piece.record] == 0;
-        recordsNotStarted -= isLast ? 1 : 0;
+        recordsNotStarted -= isLast ? sizes[piece.record] : 0;
         return isLast;
     }
 

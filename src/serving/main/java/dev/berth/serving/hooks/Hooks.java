@@ -240,7 +240,8 @@ public final class Hooks<M, I, O> {
             counts[number++] = parts.size();
         }
         entered.accept(name(Hook.LENGTH));
-        return new Pieces<>(records, pieces, lengths(pieces), counts);
+        var sizes = records.stream().mapToInt(handler::count).toArray();
+        return new Pieces<>(records, pieces, lengths(pieces), counts, sizes);
     }
 
     private int[] lengths(List<I> pieces) {

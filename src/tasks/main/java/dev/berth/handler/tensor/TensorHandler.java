@@ -336,6 +336,11 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
 
     @Override
     public int length(List<Tensor> record) {
+        return count(record);
+    }
+
+    @Override
+    public int count(List<Tensor> record) {
         return record instanceof Rows rows ? Math.max(1, rows.count()) : 1;
     }
 
