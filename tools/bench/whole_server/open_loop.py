@@ -4,8 +4,11 @@ python -m whole_server.open_loop URL BODIES RATE SECONDS TIMEOUT SEED
 
 Arrivals are a Poisson process, the same for the same seed. Meanwhile /ping is asked every 100 ms. Prints, as JSON, of
 each request when it was due in seconds, how long after that its answer was complete in milliseconds, and the status (0:
-none); and how long each ping took. Counting from when a request was due charges a late send to the server that kept the
-machine busy.
+none within TIMEOUT seconds of the last arrival); and how long each ping took. Counting from when a request was due
+charges a late send to the server that kept the machine busy.
+
+It shares the cores with the server, so it takes as little of them as Python can: uvloop's sockets and httptools' parser,
+without a client between them.
 """
 
 import asyncio
@@ -13,14 +16,86 @@ import json
 import random
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from urllib.parse import urljoin
+from urllib.parse import urlsplit
 
-import aiohttp
+import httptools
 import uvloop
 
 PING_SECONDS = 0.1
-HEADERS = {"Content-Type": "application/json"}
+
+
+class Connection(asyncio.Protocol):
+    """Asks one request at a time, and joins those that are idle when it has the answer."""
+
+    def __init__(self, idle: list["Connection"]) -> None:
+        self.idle = idle
+        self.over: Callable[[int], None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+        self.parser = httptools.HttpResponseParser(self)
+
+    def ask(self, request: bytes, over: Callable[[int], None]) -> None:
+        self.over = over
+        self.transport.write(request)
+
+    def data_received(self, data: bytes) -> None:
+        self.parser.feed_data(data)
+
+    def on_message_complete(self) -> None:
+        over, self.over = self.over, None
+        if self.parser.should_keep_alive():
+            self.idle.append(self)
+        else:
+            self.transport.close()
+        over(self.parser.get_status_code())
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self in self.idle:
+            self.idle.remove(self)
+        if self.over:
+            self.over(0)
+
+
+class Client:
+    def __init__(self, url: str) -> None:
+        self.address = urlsplit(url)
+        self.idle: list[Connection] = []
+        self.connecting: set[asyncio.Task] = set()
+
+    def request(self, method: str, path: str, body: bytes = b"") -> bytes:
+        head = f"{method} {path} HTTP/1.1\r\nHost: {self.address.netloc}\r\n"
+        if body:
+            head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        return f"{head}\r\n".encode() + body
+
+    def ask(self, request: bytes, due: float) -> asyncio.Future:
+        """Sends a request. What comes of it is how long after `due` it was over, in milliseconds, and the status."""
+        result = asyncio.get_running_loop().create_future()
+        over = partial(self.over, result, due)
+        if self.idle:
+            self.idle.pop().ask(request, over)
+        else:
+            self.connecting.add(task := asyncio.create_task(self.connect(request, over)))
+            task.add_done_callback(self.connecting.discard)
+        return result
+
+    @staticmethod
+    def over(result: asyncio.Future, due: float, status: int) -> None:
+        if not result.done():
+            result.set_result(((time.perf_counter() - due) * 1000, status))
+
+    async def connect(self, request: bytes, over: Callable[[int], None]) -> None:
+        try:
+            _, connection = await asyncio.get_running_loop().create_connection(
+                partial(Connection, self.idle), self.address.hostname, self.address.port
+            )
+            connection.ask(request, over)
+        except OSError:
+            over(0)
 
 
 def arrivals(rate: float, seconds: float, seed: int) -> list[float]:
@@ -33,47 +108,38 @@ def arrivals(rate: float, seconds: float, seed: int) -> list[float]:
     return times
 
 
-async def status_of(request: aiohttp.client._RequestContextManager) -> int:
-    try:
-        async with request as response:
-            await response.read()
-            return response.status
-    except (aiohttp.ClientError, TimeoutError):
-        return 0
+async def due_at(moment: float) -> None:
+    if (wait := moment - time.perf_counter()) > 0:
+        await asyncio.sleep(wait)
 
 
-async def post(session: aiohttp.ClientSession, url: str, body: bytes, due: float) -> tuple[float, int]:
-    status = await status_of(session.post(url, data=body, headers=HEADERS))
-    return (time.perf_counter() - due) * 1000, status
-
-
-async def ping(session: aiohttp.ClientSession, url: str, begin: float, seconds: float) -> list[float]:
+async def ping(client: Client, begin: float, seconds: float) -> list[float]:
     times = []
     for number in range(int(seconds / PING_SECONDS)):
         due = begin + number * PING_SECONDS
-        await asyncio.sleep(due - time.perf_counter())
-        if await status_of(session.get(url)) == 200:
-            times.append((time.perf_counter() - due) * 1000)
+        await due_at(due)
+        took, status = await client.ask(client.request("GET", "/ping"), due)
+        if status == 200:
+            times.append(took)
     return times
 
 
 async def main(url: str, bodies_file: str, rate: float, seconds: float, timeout: float, seed: int) -> None:
-    bodies = Path(bodies_file).read_bytes().splitlines()
+    client = Client(url)
+    path = client.address.path
+    requests = [client.request("POST", path, body) for body in Path(bodies_file).read_bytes().splitlines()]
     due = arrivals(rate, seconds, seed)
-    limits = aiohttp.ClientTimeout(total=timeout)
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), timeout=limits) as session:
-        begin = time.perf_counter()
-        pings = asyncio.create_task(ping(session, urljoin(url, "/ping"), begin, seconds))
-        requests = []
-        for number, offset in enumerate(due):
-            if (wait := begin + offset - time.perf_counter()) > 0:
-                await asyncio.sleep(wait)
-            body = bodies[(seed + number) % len(bodies)]
-            requests.append(asyncio.create_task(post(session, url, body, begin + offset)))
-        results = await asyncio.gather(*requests)
-        ping_times = await pings
-    samples = [[offset, *result] for offset, result in zip(due, results, strict=True)]
-    print(json.dumps({"requests": samples, "pings": ping_times}))
+    begin = time.perf_counter()
+    pings = asyncio.create_task(ping(client, begin, seconds))
+    results = []
+    for number, offset in enumerate(due):
+        await due_at(begin + offset)
+        results.append(client.ask(requests[(seed + number) % len(requests)], begin + offset))
+    await asyncio.wait(results, timeout=timeout)
+    for result, offset in zip(results, due, strict=True):
+        client.over(result, begin + offset, 0)
+    samples = [[offset, *result.result()] for offset, result in zip(due, results, strict=True)]
+    print(json.dumps({"requests": samples, "pings": await asyncio.wait_for(pings, timeout)}))
 
 
 if __name__ == "__main__":
