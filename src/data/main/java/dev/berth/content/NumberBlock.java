@@ -7,6 +7,8 @@ import dev.berth.hooks.Tensor;
 import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -32,12 +34,13 @@ final class NumberBlock {
     /// So are longer numbers. Doubles that are written exactly are shorter.
     private static final int MOST_CHARACTERS = 64;
 
-    /// What a place for a number takes for a while: itself, and its copies on the way to its type.
-    private static final int WORK = 4 * Double.BYTES;
-
     private final byte[] text;
     private final Text kind;
     private final ElementType type;
+
+    /// What numbers are on their way to their type.
+    private final ElementType written;
+
     private int at;
 
     /// The lengths of the lists on each level, 0 where none has ended, and the level of the numbers.
@@ -45,14 +48,16 @@ final class NumberBlock {
 
     private int rank = -1;
 
-    private double[] numbers = {};
-    private int count;
+    /// As the elements of a tensor of [#written].
+    private ByteBuffer numbers = ByteBuffer.allocate(0);
+
     private RequestMemory.Held held = () -> {};
 
     private NumberBlock(byte[] text, Text kind, ElementType type) {
         this.text = text;
         this.kind = kind;
         this.type = type;
+        this.written = type == ElementType.FLOAT32 ? type : ElementType.FLOAT64;
     }
 
     static Optional<TensorRecords> read(InvocationRequest request, TensorInputs inputs, Text kind) throws IOException {
@@ -83,7 +88,7 @@ final class NumberBlock {
         }
         var form = isColumns ? Form.COLUMNS : isObject ? Form.INSTANCES : Form.LIST;
         return form == Form.LIST && rank == 1
-                ? Optional.of(records(inputs, Form.ONE, 1, count))
+                ? Optional.of(records(inputs, Form.ONE, 1, lengths[0]))
                 : Optional.of(records(inputs, form, Arrays.copyOf(lengths, rank)));
     }
 
@@ -104,19 +109,9 @@ final class NumberBlock {
     }
 
     private TensorRecords records(TensorInputs inputs, Form form, int... shape) {
-        RequestMemory.charge(HeapSize.TENSOR + (long) count * type.bytes());
-        return TensorRecords.rows(List.of(tensor(shape)), inputs, "body", form);
-    }
-
-    private Tensor tensor(int... shape) {
-        if (type != ElementType.FLOAT32) {
-            return Tensor.of(Arrays.copyOf(numbers, count), shape).as(type);
-        }
-        var floats = new float[count];
-        for (int i = 0; i < count; i++) {
-            floats[i] = (float) numbers[i];
-        }
-        return Tensor.of(floats, shape);
+        var tensor = Tensor.of(written, numbers.flip(), shape).as(type);
+        RequestMemory.charge(HeapSize.TENSOR + (long) tensor.size() * type.bytes());
+        return TensorRecords.rows(List.of(tensor), inputs, "body", form);
     }
 
     /// Reads a number, or a list, so many lists deep.
@@ -191,10 +186,11 @@ final class NumberBlock {
         if (Double.isNaN(value)) {
             value = Double.parseDouble(new String(text, first, end - first, StandardCharsets.US_ASCII));
         }
-        if (count == numbers.length) {
-            grow();
+        if (!numbers.hasRemaining() && !grow()) {
+            return false;
         }
-        numbers[count++] = isNegative ? -value : value;
+        value = isNegative ? -value : value;
+        var _ = written == ElementType.FLOAT32 ? numbers.putFloat((float) value) : numbers.putDouble(value);
         return true;
     }
 
@@ -205,11 +201,16 @@ final class NumberBlock {
     }
 
     /// Makes room first for as many as there usually are in a text.
-    private void grow() {
-        int size = Math.max(2 * count, text.length / 8 + 1);
+    private boolean grow() {
+        long size = Math.max(2L * numbers.capacity(), (text.length / 8 + 1L) * written.bytes());
+        if (size > Integer.MAX_VALUE - 8) {
+            return false;
+        }
         held.close();
-        held = RequestMemory.hold((long) WORK * size);
-        numbers = Arrays.copyOf(numbers, size);
+        // Their copy in their type as well.
+        held = RequestMemory.hold(2 * size);
+        numbers = ByteBuffer.allocate((int) size).order(ByteOrder.LITTLE_ENDIAN).put(numbers.flip());
+        return true;
     }
 
     private boolean is(char expected, int place) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.StreamWriteConstraints;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.core.type.TypeReference;
@@ -39,8 +40,10 @@ public final class JsonText {
             .maxNestingDepth(StreamWriteConstraints.DEFAULT_MAX_DEPTH - 1)
             .build();
 
-    private static final JsonMapper JSON = JsonMapper.builder(
-                    JsonFactory.builder().streamReadConstraints(ANY_LENGTH).build())
+    private static final JsonMapper JSON = JsonMapper.builder(JsonFactory.builder()
+                    .streamReadConstraints(ANY_LENGTH)
+                    .enable(StreamReadFeature.USE_FAST_DOUBLE_PARSER)
+                    .build())
             .addModule(new SimpleModule().addSerializer(Tensor.class, new TensorSerializer()))
             .build();
     private static final ObjectReader TREES = JSON.readerFor(JsonNode.class);
