@@ -25,6 +25,7 @@ import httptools
 import uvloop
 
 PING_SECONDS = 0.1
+PING_TIMEOUT = 60
 
 
 class Connection(asyncio.Protocol):
@@ -47,6 +48,10 @@ class Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         over, self.over = self.over, None
+        if over is None:
+            # Such as 408 to a connection that was idle.
+            self.transport.close()
+            return
         if self.parser.should_keep_alive():
             self.idle.append(self)
         else:
@@ -118,9 +123,9 @@ async def ping(client: Client, begin: float, seconds: float) -> list[float]:
     for number in range(int(seconds / PING_SECONDS)):
         due = begin + number * PING_SECONDS
         await due_at(due)
-        took, status = await client.ask(client.request("GET", "/ping"), due)
-        if status == 200:
-            times.append(took)
+        asked = client.ask(client.request("GET", "/ping"), due)
+        if await asyncio.wait([asked], timeout=PING_TIMEOUT) and asked.done() and asked.result()[1] == 200:
+            times.append(asked.result()[0])
     return times
 
 
@@ -139,7 +144,7 @@ async def main(url: str, bodies_file: str, rate: float, seconds: float, timeout:
     for result, offset in zip(results, due, strict=True):
         client.over(result, begin + offset, 0)
     samples = [[offset, *result.result()] for offset, result in zip(due, results, strict=True)]
-    print(json.dumps({"requests": samples, "pings": await asyncio.wait_for(pings, timeout)}))
+    print(json.dumps({"requests": samples, "pings": await pings}))
 
 
 if __name__ == "__main__":

@@ -112,7 +112,8 @@ public interface InferenceHandler<M, I, O> {
         return 1;
     }
 
-    /// How many records of the request this one is, for metrics: a block of rows is as many.
+    /// How many records this one is, or a piece of one, in a batch and in metrics: a block of rows is as
+    /// many. At least 1.
     default int count(I record) {
         return 1;
     }

@@ -171,8 +171,12 @@ public final class LocalModel implements AutoCloseable {
 
         private List<List<I>> batches(List<I> pieces) {
             var batches = new ArrayList<List<I>>();
-            for (int from = 0; from < pieces.size(); from += Math.min(maxBatchSize, pieces.size() - from)) {
-                batches.add(pieces.subList(from, from + Math.min(maxBatchSize, pieces.size() - from)));
+            for (int from = 0, to = 0; from < pieces.size(); from = to) {
+                long size = 0;
+                do {
+                    size += handler.count(pieces.get(to++));
+                } while (to < pieces.size() && size + handler.count(pieces.get(to)) <= maxBatchSize);
+                batches.add(pieces.subList(from, to));
             }
             return batches;
         }

@@ -11,7 +11,7 @@ import java.util.Objects;
 /// @param accelerator the device that this worker owns, one of `accelerators`
 /// @param worker the worker's number, from 0
 /// @param accelerators the devices of all workers, each of them once
-/// @param maxBatchSize the most records that `predictFn` gets at once
+/// @param maxBatchSize the most records that `predictFn` gets at once, as [InferenceHandler#count] has them
 /// @param metrics what the hooks may count and time
 public record ModelContext(
         Path modelDirectory,

@@ -198,6 +198,7 @@ public final class Tensor {
     /// @throws IllegalArgumentException where there are none, or they differ
     /// @throws IllegalStateException for scalars
     public static Tensor concatenate(List<Tensor> tensors) {
+        tensors.forEach(Tensor::rowShape);
         return tensors.size() == 1
                 ? tensors.getFirst()
                 : joined(

@@ -172,6 +172,14 @@ final class Serving implements AutoCloseable {
     static <I> Pieces<I> whole(List<I> records, int[] lengths) {
         var counts = new int[records.size()];
         Arrays.fill(counts, 1);
-        return new Pieces<>(records, records, lengths, counts, counts);
+        return new Pieces<>(records, records, lengths, counts, ones(counts.length, counts.length));
+    }
+
+    /// No record is a block of several.
+    static Pieces.Sizes ones(int records, int pieces) {
+        var sizes = new Pieces.Sizes(new int[records], new int[pieces]);
+        Arrays.fill(sizes.records(), 1);
+        Arrays.fill(sizes.pieces(), 1);
+        return sizes;
     }
 }

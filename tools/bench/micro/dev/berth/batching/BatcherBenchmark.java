@@ -26,8 +26,12 @@ import org.openjdk.jmh.annotations.Threads;
         jvmArgsAppend = {"-Djmh.executor=VIRTUAL"})
 public class BatcherBenchmark extends Defaults {
 
-    private static final Pieces<String> REQUEST =
-            new Pieces<>(List.of("record"), List.of("record"), new int[] {175}, new int[] {1}, new int[] {1});
+    private static final Pieces<String> REQUEST = new Pieces<>(
+            List.of("record"),
+            List.of("record"),
+            new int[] {175},
+            new int[] {1},
+            new Pieces.Sizes(new int[] {1}, new int[] {1}));
     private static final Caller CALLER = new Caller(() -> false, Map.of(), RequestTrace.NONE);
     private static final long TIMEOUT = Duration.ofMinutes(1).toNanos();
 

@@ -29,6 +29,6 @@ class BatchLimitsTest {
       """)
     void aBatchTakesRecords(String how, int most, int tokens, int size, int longest, int length, boolean hasRoom) {
         var limits = new BatchLimits(most, tokens, Duration.ZERO, 10, Duration.ZERO);
-        assertThat(limits.hasRoom(size, longest, length)).isEqualTo(hasRoom);
+        assertThat(limits.hasRoom(size, longest, 1, length)).isEqualTo(hasRoom);
     }
 }

@@ -9,7 +9,6 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -190,7 +189,8 @@ class BatcherTest {
     /// The last one may be in a bucket that comes first.
     @Test
     void aRecordIsDroppedWhicheverOfItsPiecesIsLeft() {
-        var pieces = new Pieces<>(List.of(), List.of("a1", "a2"), new int[] {100, 1}, new int[] {2}, new int[] {1});
+        var pieces =
+                new Pieces<>(List.of(), List.of("a1", "a2"), new int[] {100, 1}, new int[] {2}, Serving.ones(1, 2));
         var request = submit(() -> false, pieces, sink(new AtomicInteger()));
         assertThat(take()).containsExactly("a2");
         queue.abandon(request);
@@ -209,6 +209,20 @@ class BatcherTest {
 
         assertThat(take()).hasSize(4);
         assertThat(looks).hasValueLessThan(10);
+    }
+
+    @Test
+    void aBlockOfRowsTakesAsManyPlacesOfABatch() {
+        queue = queue(4, TARGET, 1_000);
+        for (int size : new int[] {3, 2, 1}) {
+            var sizes = new Pieces.Sizes(new int[] {size}, new int[] {size});
+            var block = new Pieces<>(List.of(), List.of("b" + size), new int[] {1}, new int[] {1}, sizes);
+            submit(() -> false, block, sink(new AtomicInteger()));
+        }
+
+        assertThat(take()).containsExactly("b3");
+        assertThat(take()).containsExactly("b2", "b1");
+        assertMetrics("berth_queue_depth{model=\"words\"} 0.0");
     }
 
     private void assertMetrics(String... lines) {
@@ -234,8 +248,8 @@ class BatcherTest {
     }
 
     private static Pieces<String> pieces(List<String> values, int... counts) {
-        var ones = Arrays.stream(counts).map(_ -> 1).toArray();
-        return new Pieces<>(List.of(), values, new int[values.size()], counts, ones);
+        return new Pieces<>(
+                List.of(), values, new int[values.size()], counts, Serving.ones(counts.length, values.size()));
     }
 
     private Submission<String, String> submit(BooleanSupplier hasGone, Pieces<String> pieces, PartSink<String> sink) {

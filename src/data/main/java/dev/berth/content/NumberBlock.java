@@ -110,7 +110,7 @@ final class NumberBlock {
 
     private TensorRecords records(TensorInputs inputs, Form form, int... shape) {
         var tensor = Tensor.of(written, numbers.flip(), shape).as(type);
-        RequestMemory.charge(HeapSize.TENSOR + (long) tensor.size() * type.bytes());
+        RequestMemory.charge(HeapSize.TENSOR + numbers.capacity());
         return TensorRecords.rows(List.of(tensor), inputs, "body", form);
     }
 
@@ -207,6 +207,7 @@ final class NumberBlock {
             return false;
         }
         held.close();
+        held = () -> {};
         // Their copy in their type as well.
         held = RequestMemory.hold(2 * size);
         numbers = ByteBuffer.allocate((int) size).order(ByteOrder.LITTLE_ENDIAN).put(numbers.flip());

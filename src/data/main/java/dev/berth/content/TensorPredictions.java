@@ -31,8 +31,8 @@ public record TensorPredictions(
         List<Tensor> none,
         boolean isWhole) {
 
-    /// What the copies of an element take on its way out, besides the bytes of the answer.
-    private static final long COPIES = 2 * Long.BYTES;
+    /// What an element takes on its way out, boxed and in lists, besides the bytes of the answer.
+    private static final long COPIES = HeapSize.VALUE;
 
     /// Counts what it takes to write the predictions.
     void chargeElements() {

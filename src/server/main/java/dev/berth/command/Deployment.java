@@ -13,7 +13,6 @@ import dev.berth.engine.Devices;
 import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Machine;
-import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InferenceHandler;
@@ -201,13 +200,9 @@ public record Deployment(
     }
 
     private static BatchLimits limits(ServerConfig config, InferenceHandler<?, ?, ?> handler, Accelerator accelerator) {
-        int records = config.find(ServingConfig.MAX_BATCH_SIZE).orElseGet(() -> handler.maxBatchSize(accelerator));
-        int tokens = handler instanceof TensorHandler tensors && tensors.takesBlocks()
-                // A record may be a block of rows, which is as long as it has rows.
-                ? records
-                : accelerator instanceof Accelerator.Gpu ? BATCH_TOKENS : Integer.MAX_VALUE;
+        int tokens = accelerator instanceof Accelerator.Gpu ? BATCH_TOKENS : Integer.MAX_VALUE;
         return new BatchLimits(
-                records,
+                config.find(ServingConfig.MAX_BATCH_SIZE).orElseGet(() -> handler.maxBatchSize(accelerator)),
                 config.find(ServingConfig.MAX_BATCH_TOKENS).orElse(tokens),
                 config.get(ServingConfig.MAX_BATCH_DELAY),
                 config.get(ServingConfig.QUEUE_CAPACITY),

@@ -71,7 +71,7 @@ final class Batch<I, O> {
             trace.close();
             int longest = pieces.stream().mapToInt(piece -> piece.length).max().orElse(0);
             metrics.batchPredicted(
-                    size(), lengths(), (long) size() * longest, Duration.ofNanos(clock.getAsLong() - startedAt));
+                    records(), lengths(), (long) size() * longest, Duration.ofNanos(clock.getAsLong() - startedAt));
         }
     }
 
@@ -119,6 +119,10 @@ final class Batch<I, O> {
         }
     }
 
+    private int records() {
+        return pieces.stream().mapToInt(piece -> piece.size).sum();
+    }
+
     private long lengths() {
         return pieces.stream().mapToLong(piece -> piece.length).sum();
     }
@@ -142,7 +146,7 @@ final class Batch<I, O> {
         var traces = Submission.of(pieces).stream()
                 .map(request -> request.caller.trace())
                 .toList();
-        return traces.getFirst().batch(name, traces, new RequestTrace.BatchSize(size(), lengths()), worker);
+        return traces.getFirst().batch(name, traces, new RequestTrace.BatchSize(records(), lengths()), worker);
     }
 
     /// Whether no request waits for it any more.

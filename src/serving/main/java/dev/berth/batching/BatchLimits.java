@@ -22,10 +22,16 @@ public record BatchLimits(
         }
     }
 
-    /// Whether a batch of `size` records, the longest of length `longest`, has room for one more of
-    /// length `length`.
-    boolean hasRoom(int size, int longest, int length) {
-        return size == 0 || (size < maxBatchSize && (size + 1L) * Math.max(longest, length) <= maxBatchTokens);
+    /// Whether a batch of `size` records, the longest of length `longest`, has room for `more` of length
+    /// `length`.
+    boolean hasRoom(int size, int longest, int more, int length) {
+        long all = (long) size + more;
+        return size == 0 || (all <= maxBatchSize && all * Math.max(longest, length) <= maxBatchTokens);
+    }
+
+    /// The most records in a batch, were each as short as can be.
+    public int mostRecords() {
+        return Math.min(maxBatchSize, maxBatchTokens);
     }
 
     /// By the names of the settings.

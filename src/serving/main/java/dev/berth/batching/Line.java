@@ -172,7 +172,7 @@ final class Line<I, O> {
     /// Goes through no more requests than a batch has room for.
     private boolean fillsBatch() {
         return size() >= limits.maxBatchSize()
-                || pieces() >= limits.maxBatchSize()
+                || requests().mapToLong(request -> request.leftSize).sum() >= limits.maxBatchSize()
                 || requests().mapToLong(request -> request.leftLength).sum() >= limits.maxBatchTokens();
     }
 
@@ -197,15 +197,17 @@ final class Line<I, O> {
         }
         var first = chosen.getFirst();
         int longest = first.length;
+        int size = first.size;
         // Limited, for a stream that may stop anywhere collects all pieces of all requests first.
         for (var piece : inTurn(first.request, now)
                 .filter(request -> !request.isExpired(now))
                 .flatMap(request -> request.waitingIn(first.bucket()).stream())
                 .limit(most - 1)
                 .toList()) {
-            if (!limits.hasRoom(chosen.size(), longest, piece.length)) {
+            if (!limits.hasRoom(size, longest, piece.size, piece.length)) {
                 break;
             }
+            size += piece.size;
             longest = Math.max(longest, piece.length);
             take(piece, chosen);
         }

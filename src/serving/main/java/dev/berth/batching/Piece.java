@@ -30,6 +30,9 @@ final class Piece<I, O> implements PartStream<Object, O> {
     /// Its cost in a batch, in tokens.
     final int length;
 
+    /// How many records of a batch it is.
+    final int size;
+
     private long resumesAt;
 
     // Of one that a [Predictor.InSteps] has begun: what it keeps from step to step, and the trace until it is
@@ -44,12 +47,13 @@ final class Piece<I, O> implements PartStream<Object, O> {
     Throwable failure;
     private Duration pause;
 
-    Piece(Submission<I, O> request, int index, int record, I value, int length) {
+    Piece(Submission<I, O> request, int index, int record, I value, int length, int size) {
         this.request = request;
         this.index = index;
         this.record = record;
         this.value = value;
         this.length = length;
+        this.size = size;
         this.resumesAt = request.arrivedAt;
     }
 

@@ -31,10 +31,11 @@ public final class Submission<I, O> {
     /// The pieces that wait, by their buckets.
     private final NavigableMap<Integer, Deque<Piece<I, O>>> waiting = new TreeMap<>();
 
-    /// How many that are, and their lengths.
+    /// How many that are, their lengths, and the records that they are.
     int left;
 
     long leftLength;
+    long leftSize;
 
     /// How many pieces of each record were never with a predictor, and how many records have such pieces.
     private final int[] notStarted;
@@ -62,14 +63,16 @@ public final class Submission<I, O> {
         this.sink = sink;
         this.caller = caller;
         this.notStarted = pieces.counts().clone();
-        this.sizes = pieces.sizes();
+        this.sizes = pieces.sizes().records();
         this.recordsNotStarted = Arrays.stream(sizes).sum();
         for (int record = 0; record < notStarted.length; record++) {
             for (int last = left + notStarted[record] - 1; left <= last; left++) {
                 int length = pieces.lengths()[left];
+                int size = pieces.sizes().pieces()[left];
                 waiting.computeIfAbsent(Piece.bucket(length), _ -> new ArrayDeque<>())
-                        .add(new Piece<>(this, left, record, pieces.values().get(left), length));
+                        .add(new Piece<>(this, left, record, pieces.values().get(left), length, size));
                 leftLength += length;
+                leftSize += size;
             }
         }
         this.unanswered = left;
@@ -166,6 +169,7 @@ public final class Submission<I, O> {
         });
         left--;
         leftLength -= piece.length;
+        leftSize -= piece.size;
     }
 
     /// The lengths of those of its pieces that are predicted before the last one of a request of

@@ -34,6 +34,11 @@ public final class WorkerPool {
 
     private final ScheduledThreadPoolExecutor timer;
 
+    /// The requests of all models.
+    public final Waiters waiters = new Waiters((nanos, look) -> {
+        var _ = executeIn(nanos, look);
+    });
+
     /// How many predictions do not end.
     final AtomicInteger stuck = new AtomicInteger();
 

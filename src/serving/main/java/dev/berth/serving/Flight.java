@@ -3,6 +3,7 @@ package dev.berth.serving;
 import dev.berth.batching.PartSink;
 import dev.berth.batching.Pieces;
 import dev.berth.batching.Submission;
+import dev.berth.content.InlineHooks;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
@@ -15,24 +16,18 @@ import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.Hooks.Hook;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /// One request on its way. Its hooks run on threads that all models share and its records on the workers: each
-/// step hands over to the next one, and the request's own thread waits for the end. It keeps what is predicted
-/// for an answer that is whole.
+/// step hands over to the next one, and the request's own thread waits for the end, or runs [short hooks][InlineHooks]
+/// itself. It keeps what is predicted for an answer that is whole.
 final class Flight<I, O> implements PartSink<O> {
-
-    private static final long LEAST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-
-    /// How often a request that waits looks whether its caller has gone. A look takes about a
-    /// microsecond.
-    private static final long MOST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     /// What a record, or a piece of one, takes here and in the queue, in bytes, and each further part that is
     /// predicted for it, beside what the hook made of that.
@@ -54,7 +49,7 @@ final class Flight<I, O> implements PartSink<O> {
     /// A request in other words may leave less time.
     private volatile Deadline deadline;
 
-    /// The hook that runs or ran last.
+    /// The hook that runs or ran last on another thread; null: none has.
     private volatile HookPool.Run<?> run;
 
     /// The place of the records in the queue; null before they are there.
@@ -93,6 +88,11 @@ final class Flight<I, O> implements PartSink<O> {
     ///
     /// @throws ServingException for every way in which this can fail
     ServedAnswer answer() {
+        if (hooks.handler instanceof InlineHooks<?, I, O> quick
+                && call.dialect().equals(Dialect.NONE)
+                && quick.isInputShort(request)) {
+            return answerInline(quick);
+        }
         answer = run(Hook.INPUT_FN, this::decode)
                 .thenCompose(streamedAs -> streamedAs.isPresent()
                         ? stream(streamedAs.get())
@@ -103,6 +103,21 @@ final class Flight<I, O> implements PartSink<O> {
         return await(answer);
     }
 
+    /// The whole way, on which short hooks run on this thread.
+    private ServedAnswer answerInline(InlineHooks<?, I, O> quick) {
+        try {
+            runInline(Hook.INPUT_FN, this::decode);
+            await(predict());
+        } catch (OutOfMemoryError e) {
+            abandon();
+            model.metrics.caught(e);
+            throw HookFailure.inside(hooks.predicting(), e);
+        }
+        return quick.isOutputShort(predictions.stream().flatMap(List::stream).toList())
+                ? runInline(Hook.OUTPUT_FN, this::encode)
+                : await(run(Hook.OUTPUT_FN, this::encode));
+    }
+
     /// Completed when no hook and no predictor works for the request any more. One that was left
     /// behind may, after the answer.
     CompletableFuture<Void> left() {
@@ -111,25 +126,40 @@ final class Flight<I, O> implements PartSink<O> {
     }
 
     private <T> T await(CompletableFuture<T> step) {
-        while (true) {
-            try {
-                return step.get(patienceNanos(), TimeUnit.NANOSECONDS);
-            } catch (TimeoutException _) {
-                ask();
-                if (deadline.isOver() && !run.result().isDone()) {
-                    throw run.cancel();
-                }
-            } catch (InterruptedException e) {
-                abandon();
-                var _ = run.cancel();
-                throw HookFailure.of(hooks.predicting(), e);
-            } catch (ExecutionException e) {
-                // What a predictor threw is counted where it ran.
-                if (submission == null || !submission.predicted().isCompletedExceptionally()) {
-                    model.metrics.caught(e.getCause());
-                }
-                throw HookFailure.of(hooks.predicting(), e);
+        try {
+            if (!step.isDone()) {
+                var thread = Thread.currentThread();
+                var _ = step.whenComplete((_, _) -> LockSupport.unpark(thread));
             }
+            while (!step.isDone()) {
+                model.waiters.park(deadline.nanosLeft(), step::isDone);
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
+                if (!step.isDone()) {
+                    look();
+                }
+            }
+            return step.get();
+        } catch (InterruptedException e) {
+            abandon();
+            if (run != null) {
+                var _ = run.cancel();
+            }
+            throw HookFailure.of(hooks.predicting(), e);
+        } catch (ExecutionException e) {
+            // What a predictor threw is counted where it ran.
+            if (submission == null || !submission.predicted().isCompletedExceptionally()) {
+                model.metrics.caught(e.getCause());
+            }
+            throw HookFailure.of(hooks.predicting(), e);
+        }
+    }
+
+    private void look() {
+        ask();
+        if (deadline.isOver() && run != null && !run.result().isDone()) {
+            throw run.cancel();
         }
     }
 
@@ -147,31 +177,36 @@ final class Flight<I, O> implements PartSink<O> {
         }
     }
 
-    /// Until the deadline, or until something may have kept the request waiting for too long.
-    private long patienceNanos() {
-        return Math.clamp(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS, MOST_WAIT_NANOS);
-    }
-
     private <T> CompletableFuture<T> run(Hook hook, HookPool.Body<T> body) {
-        var memory = call.memory();
         HookPool.Run<T> next = model.pool.start(
                 hooks.name(hook),
                 deadline,
                 call.caller().logContext(),
-                memory.isLarge(),
-                entered -> memory.call(() -> {
-                    var trace = call.caller().trace().step(hook.method);
-                    try {
-                        return body.call(entered);
-                    } catch (Throwable e) {
-                        trace.failed(e);
-                        throw e;
-                    } finally {
-                        trace.close();
-                    }
-                }));
+                call.memory().isLarge(),
+                counted(hook, body));
         run = next;
         return next.result();
+    }
+
+    private <T> T runInline(Hook hook, HookPool.Body<T> body) {
+        return model.pool
+                .runInline(hooks.name(hook), deadline, counted(hook, body))
+                .orElseGet(() -> await(run(hook, body)));
+    }
+
+    /// In the request's memory and trace.
+    private <T> HookPool.Body<T> counted(Hook hook, HookPool.Body<T> body) {
+        return entered -> call.memory().call(() -> {
+            var trace = call.caller().trace().step(hook.method);
+            try {
+                return body.call(entered);
+            } catch (Throwable e) {
+                trace.failed(e);
+                throw e;
+            } finally {
+                trace.close();
+            }
+        });
     }
 
     /// @return the type of an answer that leaves part by part; nothing: it is whole
@@ -270,7 +305,7 @@ final class Flight<I, O> implements PartSink<O> {
     Invocation invocation(Duration encoded) {
         var predicted = Optional.ofNullable(submission);
         return new Invocation(
-                pieces.records().size(),
+                Arrays.stream(pieces.sizes().records()).sum(),
                 decodeTime,
                 predicted.map(Submission::queueTime).orElse(Duration.ZERO),
                 predicted.map(Submission::predictTime).orElse(Duration.ZERO),

@@ -2,6 +2,7 @@ package dev.berth.serving;
 
 import dev.berth.batching.Batcher;
 import dev.berth.batching.Predictor;
+import dev.berth.batching.Waiters;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.metrics.ModelMetrics;
@@ -24,6 +25,7 @@ final class LoadedModel<M, I, O> {
     final HookPool pool;
     final ModelMetrics metrics;
     private final ModelPlan<M, I, O> plan;
+    final Waiters waiters;
     final ModelFacts facts;
 
     /// Nothing where the handler has none.
@@ -34,6 +36,7 @@ final class LoadedModel<M, I, O> {
     /// @throws LoadException when a hook fails
     LoadedModel(ModelPlan<M, I, O> plan, HookThreads threads, ModelMetrics metrics) throws Exception {
         this.plan = plan;
+        this.waiters = plan.workers().waiters;
         this.hooks = new Hooks<>(plan.handler(), metrics.ofHooks);
         this.pool = new HookPool(hooks, threads, metrics);
         this.metrics = metrics;
@@ -67,7 +70,7 @@ final class LoadedModel<M, I, O> {
                         accelerators.get(worker),
                         worker,
                         distinct,
-                        plan.limits().maxBatchSize(),
+                        plan.limits().mostRecords(),
                         metrics.ofHooks));
         hooks.tryOut(
                 "the first request",

@@ -229,7 +229,7 @@ public final class ServedModel {
         /// Counts what a request takes of the memory of all as the model's, where it has to leave some
         /// to others.
         public void countMemory(RequestMemory request) {
-            if (hooks.areOfSeveralModels()) {
+            if (hooks.areOfSeveralModels) {
                 request.countFor(ServedModel.this);
             }
         }

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
@@ -439,6 +440,39 @@ class TensorHandlerTest {
                 assertThat(answers.get(rows - 1).join().body()).isEqualTo("{\"outputs\":%s}".formatted(rows(rows, 2)));
             }
         }
+    }
+
+    /// It may look at what a record is.
+    @Test
+    void aClassWithASplitOfItsOwnGetsRows() throws Exception {
+        var independent = "{\"format\": 1, \"files\": [{\"path\": \"doubled.pt\"}], \"independentRows\": true}";
+        var ranks = new ConcurrentSkipListSet<Integer>();
+        var handler = new TensorHandler(artifact("own-split", "doubled.pt", independent)) {
+            @Override
+            public List<List<Tensor>> split(List<Tensor> record) {
+                ranks.add(record.getFirst().rank());
+                return super.split(record);
+            }
+        };
+        try (var server = TestServer.with(handler).start()) {
+            assertJson(server, "{\"inputs\": [[1, 2], [3, 4]]}", "{\"outputs\":[[2.0,4.0],[6.0,8.0]]}");
+            assertThat(ranks).containsExactly(1);
+        }
+    }
+
+    /// As of a model that pads to the longest row of a batch.
+    @Test
+    void blocksWhoseRowsHaveDifferentShapesAreRowsAgain() {
+        var wide = Tensor.of(new float[] {1, 2, 3, 4}, 2, 2);
+        var narrow = Tensor.of(new float[] {5}, 1, 1);
+        var unlike = Rows.joined(List.of(new Rows(List.of(wide), true), new Rows(List.of(narrow), true)));
+        assertThat(((Rows.Unlike) unlike).rows())
+                .containsExactly(
+                        List.of(Tensor.of(new float[] {1, 2}, 2)),
+                        List.of(Tensor.of(new float[] {3, 4}, 2)),
+                        List.of(Tensor.of(new float[] {5}, 1)));
+        assertThat(Rows.joined(List.of(new Rows(List.of(wide), true), new Rows(List.of(wide), true))))
+                .containsExactly(Tensor.of(new float[] {1, 2, 3, 4, 1, 2, 3, 4}, 4, 2));
     }
 
     private static String rows(int count, int factor) {

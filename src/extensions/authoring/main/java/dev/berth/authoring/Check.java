@@ -106,7 +106,7 @@ public final class Check {
                     accelerators.get(worker),
                     worker,
                     accelerators,
-                    deployment.limits().maxBatchSize(),
+                    deployment.limits().mostRecords(),
                     Metrics.NONE);
             // Like the server, it waits for as long as a model takes to load.
             models.add(hooks.submit(() -> HookPredictor.load(new Hooks<>(handler, Metrics.current()), context))
@@ -172,14 +172,19 @@ public final class Check {
     }
 
     private <M, I, O> void measure(SampleRequest sample, HookPredictor<M, I, O> model, I record) throws Exception {
-        var best = within(model, sample, () -> measure(model, record, 1));
-        say("batch of 1", shown(best));
+        var handler = model.hooks.handler;
+        // A block of rows is cut as the server does.
+        var piece = handler.count(record) > 1 ? handler.split(record).getFirst() : record;
+        int size = handler.count(piece);
+        var best = within(model, sample, () -> measure(model, piece, size, 1));
+        say("batch of " + size, shown(best));
         long begin = System.nanoTime();
-        for (int batch : batches(deployment.limits(), Math.max(1, model.hooks.handler.length(record)))) {
-            if (System.nanoTime() - begin > TOO_LONG_NANOS) {
+        for (int batch : batches(deployment.limits(), size * Math.max(1, handler.length(piece)))) {
+            if (System.nanoTime() - begin > TOO_LONG_NANOS
+                    || batch * size > deployment.limits().maxBatchSize()) {
                 break;
             }
-            var speed = within(model, sample, () -> measure(model, record, batch));
+            var speed = within(model, sample, () -> measure(model, piece, size, batch));
             best = speed.recordsPerSecond() > best.recordsPerSecond() * CLEARLY_FASTER ? speed : best;
         }
         say("best batch", best.batch == 1 ? "1" : "%d: %s".formatted(best.batch, shown(best)));
@@ -220,7 +225,9 @@ public final class Check {
     }
 
     /// The median time of `predictFn`.
-    private static <M, I, O> Speed measure(HookPredictor<M, I, O> model, I record, int batch) {
+    ///
+    /// @param size how many records the record is
+    private static <M, I, O> Speed measure(HookPredictor<M, I, O> model, I record, int size, int batch) {
         var records = Collections.nCopies(batch, record);
         var times = new ArrayList<Long>();
         long begin = System.nanoTime();
@@ -231,7 +238,7 @@ public final class Check {
             times.add(System.nanoTime() - start);
         }
         Collections.sort(times);
-        return new Speed(batch, times.get(times.size() / 2) / 1e6);
+        return new Speed(batch * size, times.get(times.size() / 2) / 1e6);
     }
 
     private static String shown(Speed speed) {

@@ -111,12 +111,9 @@ public final class HookPool implements AutoCloseable {
     ///   are stuck
     public <T> Run<T> start(
             String hook, Deadline deadline, Map<String, String> logContext, boolean isLarge, Body<T> body) {
-        requireThreads();
         var run = new Run<>(isLarge ? large : small, hook, deadline, logContext, body);
         change(run.lane, () -> {
-            if (closed) {
-                throw ErrorType.NOT_READY.because("the model is stopping");
-            }
+            requireOpen();
             if (run.lane.waiting.size() == MOST_WAITING) {
                 metrics.overloaded.increment();
                 throw ErrorType.OVERLOADED.because(
@@ -128,9 +125,52 @@ public final class HookPool implements AutoCloseable {
         return run;
     }
 
+    /// Runs hooks at once, on the calling thread, whose log context they have. Nobody interrupts them.
+    ///
+    /// @return nothing where as many run so already as leave a core to others
+    /// @throws ServingException what they threw, `DEADLINE_EXCEEDED` where the time is over already, or
+    ///   `NOT_READY` when the model stops or too many are stuck
+    public <T> Optional<T> runInline(String hook, Deadline deadline, Body<T> body) {
+        if (!threads.inline.tryAcquire()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(runHere(hook, deadline, body));
+        } finally {
+            threads.inline.release();
+        }
+    }
+
+    private <T> T runHere(String hook, Deadline deadline, Body<T> body) {
+        synchronized (this) {
+            requireOpen();
+            if (deadline.isOver()) {
+                throw ErrorType.DEADLINE_EXCEEDED.because(
+                        "the request's time ran out while it waited for %s to run".formatted(hook));
+            }
+            inside.enter();
+        }
+        var entered = new String[] {hook};
+        try {
+            return hooks.within(() -> body.call(next -> entered[0] = next));
+        } catch (Throwable e) {
+            metrics.caught(e);
+            throw HookFailure.inside(entered[0], e);
+        } finally {
+            inside.leave();
+        }
+    }
+
     /// Has a hook run that is no part of an invocation.
     public <T> Run<T> start(String hook, Deadline deadline, Map<String, String> logContext, Callable<T> call) {
         return start(hook, deadline, logContext, false, _ -> call.call());
+    }
+
+    private void requireOpen() {
+        requireThreads();
+        if (closed) {
+            throw ErrorType.NOT_READY.because("the model is stopping");
+        }
     }
 
     /// Changes where hooks are, and has those run whose turn it is then: without the monitor, for which

@@ -80,9 +80,12 @@ public class HookPredictor<M, I, O> implements Predictor<I, O> {
 
     private List<List<O>> predictAll(List<I> pieces) throws Exception {
         var predictions = new ArrayList<List<O>>(pieces.size());
-        for (int from = 0; from < pieces.size(); from += Math.min(maxBatchSize, pieces.size() - from)) {
-            predictBatch(pieces.subList(from, from + Math.min(maxBatchSize, pieces.size() - from)))
-                    .forEach(prediction -> predictions.add(List.of(prediction)));
+        for (int from = 0, to = 0; from < pieces.size(); from = to) {
+            long size = 0;
+            do {
+                size += hooks.handler.count(pieces.get(to++));
+            } while (to < pieces.size() && size + hooks.handler.count(pieces.get(to)) <= maxBatchSize);
+            predictBatch(pieces.subList(from, to)).forEach(prediction -> predictions.add(List.of(prediction)));
         }
         return predictions;
     }

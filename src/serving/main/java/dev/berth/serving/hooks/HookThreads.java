@@ -3,6 +3,7 @@ package dev.berth.serving.hooks;
 import dev.berth.batching.SharedThreads;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /// The threads of the hooks of all models of the process, and how many hooks may be stuck: of one model,
@@ -30,13 +31,19 @@ public final class HookThreads {
                     .daemon()
                     .inheritInheritableThreadLocals(false)
                     .factory());
+    public final boolean areOfSeveralModels;
     final int mostStuck;
+
+    /// Hooks on the threads of requests. Those of all others need a core too.
+    final Semaphore inline = new Semaphore(Runtime.getRuntime().availableProcessors() - 1);
+
     private final int mostStuckOfAll;
     final AtomicInteger stuck = new AtomicInteger();
 
     private HookThreads(int mostStuck, int mostStuckOfAll) {
         this.mostStuck = mostStuck;
         this.mostStuckOfAll = mostStuckOfAll;
+        this.areOfSeveralModels = mostStuck < mostStuckOfAll;
     }
 
     public static HookThreads ofOneModel() {
@@ -45,10 +52,6 @@ public final class HookThreads {
 
     public static HookThreads ofSeveralModels() {
         return new HookThreads(OF_MODEL, OF_ALL_MODELS);
-    }
-
-    public boolean areOfSeveralModels() {
-        return mostStuck < mostStuckOfAll;
     }
 
     /// Why the process should be replaced; nothing where it need not be.

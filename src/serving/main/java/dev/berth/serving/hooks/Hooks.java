@@ -240,8 +240,12 @@ public final class Hooks<M, I, O> {
             counts[number++] = parts.size();
         }
         entered.accept(name(Hook.LENGTH));
-        var sizes = records.stream().mapToInt(handler::count).toArray();
+        var sizes = new Pieces.Sizes(sizes(records), sizes(pieces));
         return new Pieces<>(records, pieces, lengths(pieces), counts, sizes);
+    }
+
+    private int[] sizes(List<I> records) {
+        return records.stream().mapToInt(handler::count).toArray();
     }
 
     private int[] lengths(List<I> pieces) {

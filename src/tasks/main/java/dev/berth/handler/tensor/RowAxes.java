@@ -5,6 +5,8 @@ import dev.berth.engine.GraphNames;
 import dev.berth.engine.GraphPort;
 import dev.berth.engine.RowCheck;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.HeapSize;
+import dev.berth.memory.RequestMemory;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -13,6 +15,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /// Where the rows are in what a model takes and returns, as far as its file tells: along the first
 /// dimension, unless this says otherwise. Immutable.
@@ -143,17 +146,19 @@ final class RowAxes {
                 .toList();
     }
 
-    /// The elements of a row in all inputs; empty: the file does not tell.
+    /// The elements of a row in all inputs and outputs; empty: the file does not tell.
     OptionalInt rowSize() {
-        return names.inputs().stream()
-                .map(input -> input.shape().orElse(List.of(-1, -1)).stream()
-                        .skip(1)
-                        .reduce(1, (product, length) -> length < 0 ? -1 : Math.multiplyExact(product, length)))
-                .mapToInt(Integer::intValue)
-                .reduce((sum, size) -> sum < 0 || size < 0 ? -1 : Math.addExact(sum, size))
-                .stream()
-                .filter(size -> size >= 0)
-                .findFirst();
+        long size = 0;
+        for (var port :
+                Stream.of(names.inputs(), names.outputs()).flatMap(List::stream).toList()) {
+            long row = 1;
+            for (int length :
+                    port.shape().orElse(List.of(-1, -1)).stream().skip(1).toList()) {
+                row = length < 0 ? Integer.MAX_VALUE : Math.min(Integer.MAX_VALUE, row * length);
+            }
+            size += row;
+        }
+        return size < Integer.MAX_VALUE ? OptionalInt.of((int) size) : OptionalInt.empty();
     }
 
     /// What a forward takes of batches, each with the records as its first dimension.
@@ -167,11 +172,29 @@ final class RowAxes {
     ///
     /// @throws RowCheck.NoRowsException as [#rows]
     List<List<Tensor>> parts(List<Tensor> outputs, List<String> called, int count) {
-        return unstacked(rows(outputs, called, count));
+        var parts = IntStream.range(0, outputs.size())
+                .mapToObj(i -> isConstant(TensorPredictions.name(called, i))
+                        ? Collections.nCopies(count, outputs.get(i))
+                        : rows(outputs.get(i), TensorPredictions.name(called, i), count, outputs.size() > 1)
+                                .unstack())
+                .toList();
+        return IntStream.range(0, count)
+                .mapToObj(row -> parts.stream().map(part -> part.get(row)).toList())
+                .toList();
+    }
+
+    boolean haveConstants(List<String> outputs) {
+        return outputs.stream().anyMatch(this::isConstant);
+    }
+
+    private boolean isConstant(String output) {
+        return names.output(output).filter(GraphPort::hasValue).isPresent();
     }
 
     /// For each row its part of each tensor.
     static List<List<Tensor>> unstacked(List<Tensor> tensors) {
+        RequestMemory.charge((HeapSize.RECORD + HeapSize.TENSOR * tensors.size())
+                * tensors.getFirst().shape()[0]);
         var parts = tensors.stream().map(Tensor::unstack).toList();
         return IntStream.range(0, parts.getFirst().size())
                 .mapToObj(row -> parts.stream().map(part -> part.get(row)).toList())
@@ -198,10 +221,8 @@ final class RowAxes {
         boolean isOfOne = isWhole
                 || (isNumber && shape.filter(List::isEmpty).isPresent())
                 || (isForOne && (isFree || isNumber || output.shape()[0] != 1));
-        if (isOfOne
-                ? count == 1
-                : names.output(name).filter(GraphPort::hasValue).isPresent()) {
-            return Tensor.stack(Collections.nCopies(count, output));
+        if (isOfOne && count == 1) {
+            return Tensor.stack(List.of(output));
         }
         if (isNumber || output.shape()[0] != count) {
             throw new RowCheck.NoRowsException(

@@ -2,6 +2,8 @@ package dev.berth.handler.tensor;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.HeapSize;
+import dev.berth.memory.RequestMemory;
 import java.nio.IntBuffer;
 import java.util.AbstractList;
 import java.util.Arrays;
@@ -69,6 +71,7 @@ final class Rows extends AbstractList<Tensor> {
     /// Blocks of at most so many rows; nothing is copied.
     List<List<Tensor>> cut(int most) {
         int count = count();
+        RequestMemory.charge((HeapSize.RECORD + HeapSize.TENSOR * size()) * Math.ceilDiv(count, most));
         return count <= most
                 ? List.of(this)
                 : IntStream.range(0, Math.ceilDiv(count, most))
@@ -80,6 +83,45 @@ final class Rows extends AbstractList<Tensor> {
     /// Those from `from` to before `to`; nothing is copied.
     Rows part(int from, int to) {
         return new Rows(tensors.stream().map(tensor -> tensor.rows(from, to)).toList(), isMerged);
+    }
+
+    /// What the model made of blocks, behind each other.
+    static List<Tensor> joined(List<List<Tensor>> blocks) {
+        if (blocks.stream().map(Rows::of).map(Rows::kind).distinct().count() > 1) {
+            return new Unlike(blocks);
+        }
+        RequestMemory.charge(blocks.stream()
+                .flatMap(List::stream)
+                .mapToLong(tensor -> tensor.data().remaining())
+                .sum());
+        return new Rows(RowAxes.columns(blocks), true);
+    }
+
+    /// Blocks whose rows have different shapes, such as those that a model pads to the longest of a batch.
+    static final class Unlike extends AbstractList<Tensor> {
+
+        private final List<List<Tensor>> blocks;
+
+        private Unlike(List<List<Tensor>> blocks) {
+            this.blocks = blocks;
+        }
+
+        List<List<Tensor>> rows() {
+            return blocks.stream()
+                    .flatMap(block ->
+                            (block instanceof Unlike unlike ? unlike.rows() : RowAxes.unstacked(block)).stream())
+                    .toList();
+        }
+
+        @Override
+        public Tensor get(int index) {
+            throw new IllegalStateException("found rows of different shapes, expected them one by one");
+        }
+
+        @Override
+        public int size() {
+            return blocks.getFirst().size();
+        }
     }
 
     @Override

@@ -5,17 +5,19 @@ import dev.berth.content.BadRecords;
 import dev.berth.content.ContentType.OfTensors;
 import dev.berth.content.ContentType.ToTensors;
 import dev.berth.content.ContentTypes;
+import dev.berth.content.InlineHooks;
 import dev.berth.content.Instances;
 import dev.berth.content.TensorPredictions;
 import dev.berth.content.TensorRecords;
 import dev.berth.engine.Engine;
 import dev.berth.engine.Graph;
+import dev.berth.engine.GraphPort;
 import dev.berth.engine.RowCheck;
 import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
-import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
@@ -34,16 +36,17 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /// Serves any model file, such as a TorchScript: JSON, CSV or NumPy's arrays in, the model's answer
 /// out in any of them.
 ///
-/// A record is one row: a tensor for each input of the model, without the batch dimension. Where
-/// rows are known to be independent of each other, records of like shapes go through the model
-/// together, stacked along a new first dimension, and what the model returns is taken apart along
-/// its first dimension again. Where they are not, all rows of a request are one record, and one
-/// forward. A class with an `inputFn` or an `outputFn` of its own has a forward for each record
-/// then.
+/// A record is one row: a tensor for each input of the model, without the batch dimension; or several
+/// rows, with it. Where rows are known to be independent of each other, those of like shapes go through
+/// the model together, and what the model returns is taken apart along its first dimension again. Where
+/// they are not, all rows of a request are one record, and one forward. A class with an `inputFn` or an
+/// `outputFn` of its own has a forward for each record then, and one with another hook of its own gets
+/// rows.
 ///
 /// Extend this class to change one hook, for instance `inputFn` to read images:
 ///
@@ -59,13 +62,21 @@ import java.util.stream.IntStream;
 /// ```
 ///
 /// The content types, and what they are answered with, stand in `docs/hooks.md`.
-public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List<Tensor>>, AutoCloseable {
+public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tensor>>, AutoCloseable {
 
     private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(ToTensors.class);
     private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfTensors.class);
 
     /// Elements of a batch of small rows: a forward of these takes many times longer than its call.
     private static final int BATCH_ELEMENTS = 1 << 16;
+
+    /// Of a body that is mostly read in a millisecond, and never takes more than a few tenths of a second.
+    private static final int INLINE_BYTES = 128 << 10;
+
+    private static final int INLINE_ELEMENTS = 4096;
+
+    /// None of them is longer once it is unpacked.
+    private static final Set<MediaType> TEXTS = Set.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.CSV);
 
     /// How the records of a request were written. `inputFn` leaves it with the request for `outputFn`.
     ///
@@ -119,7 +130,12 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         }
         this.batching = new Batching(names, axes, artifact);
         this.readsRequests = isOfThis("inputFn", 1) && isOfThis("outputFn", 2);
-        this.takesBlocks = readsRequests && isOfThis("predictFn", 2) && isOfThis("length", 1);
+        this.takesBlocks = readsRequests
+                && isOfThis("modelFn", 1)
+                && isOfThis("split", 1)
+                && isOfThis("predictFn", 2)
+                && isOfThis("join", 2)
+                && names.outputs().stream().noneMatch(GraphPort::hasValue);
         this.known = new KnownTensors(
                 declared.inputs(),
                 names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst().name(),
@@ -252,7 +268,7 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
 
     @Override
     public List<Tensor> join(List<Tensor> record, List<List<Tensor>> parts) {
-        return RowAxes.columns(parts);
+        return Rows.joined(parts);
     }
 
     /// Runs the model once for each shape among the records, or for each record where these are not
@@ -298,12 +314,16 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     /// answer has the form of the request.
     private TensorPredictions whole(List<Tensor> outputs, Written written, InvocationRequest request) {
         if (written.isMerged) {
-            return byRows(outputs, written, request);
+            return outputs instanceof Rows.Unlike unlike
+                    ? predicted(unlike.rows(), written, request, false)
+                    : byRows(outputs, written, request);
         }
         var names = names(outputs);
         if (!written.isArray && batching.haveParts(names)) {
             try {
-                return byRows(axes.rows(outputs, names, written.rows), written, request);
+                return axes.haveConstants(names)
+                        ? predicted(axes.parts(outputs, names, written.rows), written, request, false)
+                        : byRows(axes.rows(outputs, names, written.rows), written, request);
             } catch (RowCheck.NoRowsException _) {
                 // The file has promised too much.
             }
@@ -317,9 +337,9 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         return predicted(List.of(answer), written, request, !isOfOne);
     }
 
-    /// One output has its rows by itself.
+    /// One output has its rows by itself, and so have several where they are answered as columns.
     private TensorPredictions byRows(List<Tensor> outputs, Written written, InvocationRequest request) {
-        return outputs.size() == 1
+        return (outputs.size() == 1 || written.form == Instances.Form.COLUMNS)
                         && written.form != Instances.Form.ONE
                         && BadRecords.of(request).isEmpty()
                 ? predicted(List.of(outputs), written, request, true)
@@ -335,18 +355,34 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     }
 
     @Override
-    public int length(List<Tensor> record) {
-        return count(record);
-    }
-
-    @Override
     public int count(List<Tensor> record) {
         return record instanceof Rows rows ? Math.max(1, rows.count()) : 1;
     }
 
-    /// Whether a record may be several rows, and is as long as it has rows.
-    public boolean takesBlocks() {
-        return takesBlocks;
+    @Override
+    public boolean isInputShort(InvocationRequest request) {
+        try {
+            return getClass() == TensorHandler.class
+                    && TEXTS.contains(request.contentType().withoutParameters())
+                    && !request.keepBadRecords()
+                    && request.body().available() <= INLINE_BYTES;
+        } catch (IOException _) {
+            // Whoever reads it says what is wrong.
+            return false;
+        }
+    }
+
+    @Override
+    public boolean isOutputShort(List<List<Tensor>> predictions) {
+        return predictions.stream()
+                        .flatMap(List::stream)
+                        .mapToLong(output -> output.type() == ElementType.STRING
+                                ? output.texts().stream()
+                                        .mapToLong(text -> 1 + text.length())
+                                        .sum()
+                                : output.size())
+                        .sum()
+                <= INLINE_ELEMENTS;
     }
 
     @Override
@@ -355,7 +391,12 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     }
 
     private List<List<Tensor>> predict(List<List<Tensor>> records, Graph model) {
-        var outputs = known.forward(RowAxes.columns(records), model);
+        List<Tensor> outputs;
+        try {
+            outputs = known.forward(RowAxes.columns(records), model);
+        } catch (InsufficientMemoryException e) {
+            return List.of(halved(records, model).orElseThrow(() -> e));
+        }
         var names = names(outputs);
         if (records.getFirst() instanceof Rows whole && !whole.isMerged()) {
             known.returned(names, outputs, 1);
@@ -373,6 +414,17 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
             from = to;
         }
         return parts;
+    }
+
+    /// Tries a block of rows by halves. Of several records each is tried alone by the server.
+    private Optional<List<Tensor>> halved(List<List<Tensor>> records, Graph model) {
+        if (records.size() > 1 || !(records.getFirst() instanceof Rows rows) || !rows.isMerged() || rows.count() < 2) {
+            return Optional.empty();
+        }
+        int half = rows.count() / 2;
+        return Optional.of(Rows.joined(Stream.of(rows.part(0, half), rows.part(half, rows.count()))
+                .map(part -> predict(List.of(part), model).getFirst())
+                .toList()));
     }
 
     private List<String> names(List<Tensor> outputs) {
