@@ -44,6 +44,10 @@ class WaitersTest {
 
     @Test
     void theTimerWakesAllAndGoesOnWhileTheyWait() throws Exception {
+        awaitTwoWoken();
+    }
+
+    private void awaitTwoWoken() throws InterruptedException {
         var one = waiting();
         var two = waiting();
         await().until(() -> later.size() == 1 && isParked(one) && isParked(two));
@@ -57,7 +61,7 @@ class WaitersTest {
 
     @Test
     void whoWaitsAfterTheTimerHasStoppedStartsItAgain() throws Exception {
-        theTimerWakesAllAndGoesOnWhileTheyWait();
+        awaitTwoWoken();
         while (!later.isEmpty()) {
             later.remove().run();
         }
