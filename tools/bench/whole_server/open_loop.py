@@ -124,7 +124,10 @@ async def ping(client: Client, begin: float, seconds: float) -> list[float]:
         due = begin + number * PING_SECONDS
         await due_at(due)
         asked = client.ask(client.request("GET", "/ping"), due)
-        if await asyncio.wait([asked], timeout=PING_TIMEOUT) and asked.done() and asked.result()[1] == 200:
+        await asyncio.wait([asked], timeout=PING_TIMEOUT)
+        if not asked.done():
+            break
+        if asked.result()[1] == 200:
             times.append(asked.result()[0])
     return times
 

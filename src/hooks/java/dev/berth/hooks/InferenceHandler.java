@@ -93,7 +93,7 @@ public interface InferenceHandler<M, I, O> {
     /// go in between. At least one.
     ///
     /// Called after `inputFn`, on the same thread. `predictFn` should take whole records too: `serve
-    /// check` does not split.
+    /// check` splits no others than blocks of rows.
     default List<I> split(I record) {
         return List.of(record);
     }

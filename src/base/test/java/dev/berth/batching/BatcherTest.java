@@ -220,8 +220,10 @@ class BatcherTest {
             submit(() -> false, block, sink(new AtomicInteger()));
         }
 
-        assertThat(take()).containsExactly("b3");
-        assertThat(take()).containsExactly("b2", "b1");
+        assertThat(take())
+                .as("what fits goes beside, and what does not comes next")
+                .containsExactly("b3", "b1");
+        assertThat(take()).containsExactly("b2");
         assertMetrics("berth_queue_depth{model=\"words\"} 0.0");
     }
 

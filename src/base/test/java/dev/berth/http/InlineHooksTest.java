@@ -11,6 +11,7 @@ import dev.berth.testing.Gate;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
@@ -83,7 +84,7 @@ class InlineHooksTest {
         var handler = new Quick();
         try (var server = TestServer.with(handler).start()) {
             var answer = server.invoke(body, "Content-Type", type, "Accept", TextHandler.TEXT);
-            assertThat(answer.body()).isEqualTo(body.toUpperCase());
+            assertThat(answer.body()).isEqualTo(body.toUpperCase(Locale.ROOT));
             assertThat(handler.threads)
                     .containsExactly("inputFn berth-" + input, "outputFn berth-" + output, "predictFn berth-worker");
             assertThat(handler.ids)

@@ -131,7 +131,7 @@ public final class CsvType extends ContentType
 
     @Override
     public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) throws IOException {
-        predictions.chargeElements();
+        predictions.chargeElements(HeapSize.VALUE);
         var lines = predictions.inPlace(
                 outputs -> Csv.line(outputs.stream()
                         .flatMap(output -> Arrays.stream(CsvTensors.cells(output)))

@@ -129,7 +129,7 @@ public final class Json extends ContentType implements ContentType.OfDocuments, 
 
     @Override
     public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
-        predictions.chargeElements();
+        predictions.chargeElements(HeapSize.VALUE);
         var value = predictions.form() == Instances.Form.COLUMNS
                 ? Map.of("outputs", JsonTensors.outputs(predictions.stacked(accept), predictions))
                 : predictions.isWhole()

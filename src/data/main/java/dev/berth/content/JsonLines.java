@@ -97,7 +97,7 @@ public final class JsonLines extends ContentType
 
     @Override
     public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
-        predictions.chargeElements();
+        predictions.chargeElements(HeapSize.VALUE);
         return InvocationResponse.of(write(JsonTensors.answers(predictions)), accept);
     }
 }

@@ -31,14 +31,17 @@ public record TensorPredictions(
         List<Tensor> none,
         boolean isWhole) {
 
-    /// What an element takes on its way out, boxed and in lists, besides the bytes of the answer.
-    private static final long COPIES = HeapSize.VALUE;
+    /// What an element takes on its way out as bytes, besides those of the answer: its copies. As text it is boxed
+    /// and in lists, a [HeapSize#VALUE].
+    static final long COPIES = 2 * Long.BYTES;
 
     /// Counts what it takes to write the predictions.
-    void chargeElements() {
+    ///
+    /// @param bytes for each element
+    void chargeElements(long bytes) {
         RequestMemory.charge(predictions.stream()
                 .flatMap(List::stream)
-                .mapToLong(output -> HeapSize.TENSOR + COPIES * output.size())
+                .mapToLong(output -> HeapSize.TENSOR + bytes * output.size())
                 .sum());
     }
 

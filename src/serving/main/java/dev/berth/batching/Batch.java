@@ -71,7 +71,7 @@ final class Batch<I, O> {
             trace.close();
             int longest = pieces.stream().mapToInt(piece -> piece.length).max().orElse(0);
             metrics.batchPredicted(
-                    records(), lengths(), (long) size() * longest, Duration.ofNanos(clock.getAsLong() - startedAt));
+                    records(), lengths(), (long) records() * longest, Duration.ofNanos(clock.getAsLong() - startedAt));
         }
     }
 
@@ -124,7 +124,7 @@ final class Batch<I, O> {
     }
 
     private long lengths() {
-        return pieces.stream().mapToLong(piece -> piece.length).sum();
+        return pieces.stream().mapToLong(Piece::cost).sum();
     }
 
     /// The log context of its requests: what they have under one name, with commas between.

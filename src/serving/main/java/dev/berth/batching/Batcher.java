@@ -320,7 +320,7 @@ public final class Batcher<I, O> implements AutoCloseable {
                 metrics.queueWait.record(Duration.ofNanos(now - piece.request.arrivedAt));
             }
         }
-        line.moved(chosen.stream().mapToLong(piece -> piece.length).sum(), now);
+        line.moved(chosen.stream().mapToLong(Piece::cost).sum(), now);
         if (line.size() > 0) {
             wake();
         }

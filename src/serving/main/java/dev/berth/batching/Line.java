@@ -198,14 +198,23 @@ final class Line<I, O> {
         var first = chosen.getFirst();
         int longest = first.length;
         int size = first.size;
+        // Whose next block does not fit, where that of another may.
+        Submission<I, O> tooLarge = null;
         // Limited, for a stream that may stop anywhere collects all pieces of all requests first.
         for (var piece : inTurn(first.request, now)
                 .filter(request -> !request.isExpired(now))
                 .flatMap(request -> request.waitingIn(first.bucket()).stream())
                 .limit(most - 1)
                 .toList()) {
+            if (piece.request == tooLarge) {
+                continue;
+            }
             if (!limits.hasRoom(size, longest, piece.size, piece.length)) {
-                break;
+                if (piece.size == 1) {
+                    break;
+                }
+                tooLarge = piece.request;
+                continue;
             }
             size += piece.size;
             longest = Math.max(longest, piece.length);

@@ -69,6 +69,10 @@ final class Piece<I, O> implements PartStream<Object, O> {
         return bucket(length);
     }
 
+    long cost() {
+        return (long) size * length;
+    }
+
     @Override
     public Object state() {
         return state;

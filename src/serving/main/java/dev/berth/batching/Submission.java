@@ -71,7 +71,7 @@ public final class Submission<I, O> {
                 int size = pieces.sizes().pieces()[left];
                 waiting.computeIfAbsent(Piece.bucket(length), _ -> new ArrayDeque<>())
                         .add(new Piece<>(this, left, record, pieces.values().get(left), length, size));
-                leftLength += length;
+                leftLength += (long) size * length;
                 leftSize += size;
             }
         }
@@ -168,7 +168,7 @@ public final class Submission<I, O> {
             return pieces.isEmpty() ? null : pieces;
         });
         left--;
-        leftLength -= piece.length;
+        leftLength -= piece.cost();
         leftSize -= piece.size;
     }
 

@@ -179,9 +179,8 @@ public final class Check {
         var best = within(model, sample, () -> measure(model, piece, size, 1));
         say("batch of " + size, shown(best));
         long begin = System.nanoTime();
-        for (int batch : batches(deployment.limits(), size * Math.max(1, handler.length(piece)))) {
-            if (System.nanoTime() - begin > TOO_LONG_NANOS
-                    || batch * size > deployment.limits().maxBatchSize()) {
+        for (int batch : batches(deployment.limits(), Math.max(1, handler.length(piece)), size)) {
+            if (System.nanoTime() - begin > TOO_LONG_NANOS) {
                 break;
             }
             var speed = within(model, sample, () -> measure(model, piece, size, batch));
@@ -215,8 +214,10 @@ public final class Check {
 
     /// The batch sizes above 1 that are worth a try: the powers of two, and the largest that the
     /// server forms.
-    static List<Integer> batches(BatchLimits limits, int length) {
-        int largest = Math.min(MOST_RECORDS, Math.min(limits.maxBatchSize(), limits.maxBatchTokens() / length));
+    ///
+    /// @param size how many records each is
+    static List<Integer> batches(BatchLimits limits, int length, int size) {
+        int largest = Math.min(MOST_RECORDS, Math.min(limits.maxBatchSize(), limits.maxBatchTokens() / length) / size);
         return IntStream.concat(
                         IntStream.iterate(2, batch -> batch < largest, batch -> batch * 2), IntStream.of(largest))
                 .filter(batch -> batch > 1)

@@ -97,7 +97,7 @@ class CheckTest {
     }
 
     private static List<Integer> batches(int most, int tokens, int length) {
-        return Check.batches(new BatchLimits(most, tokens, Duration.ZERO, 1, Duration.ZERO), length);
+        return Check.batches(new BatchLimits(most, tokens, Duration.ZERO, 1, Duration.ZERO), length, 1);
     }
 
     @Test

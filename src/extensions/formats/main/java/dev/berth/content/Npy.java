@@ -105,7 +105,7 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
 
     @Override
     public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
-        predictions.chargeElements();
+        predictions.chargeElements(TensorPredictions.COPIES);
         var outputs = predictions.stacked(accept);
         if (outputs.size() != 1) {
             throw new NotAcceptableException(

@@ -114,7 +114,7 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
 
     @Override
     public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
-        predictions.chargeElements();
+        predictions.chargeElements(TensorPredictions.COPIES);
         return InvocationResponse.of(write(predictions.named(predictions.stacked(accept))), accept);
     }
 

@@ -83,7 +83,7 @@ public final class InProcessModel implements AutoCloseable {
 
     /// The most records that `predictFn` gets at once.
     public int batchSize() {
-        return deployment.limits().maxBatchSize();
+        return deployment.limits().mostRecords();
     }
 
     /// The content types that the hooks read; empty: any.

@@ -148,7 +148,7 @@ final class RowAxes {
 
     /// The elements of a row in all inputs and outputs; empty: the file does not tell.
     OptionalInt rowSize() {
-        long size = 0;
+        long size = names.inputs().isEmpty() ? Integer.MAX_VALUE : 0;
         for (var port :
                 Stream.of(names.inputs(), names.outputs()).flatMap(List::stream).toList()) {
             long row = 1;

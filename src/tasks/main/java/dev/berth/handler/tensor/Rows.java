@@ -87,7 +87,8 @@ final class Rows extends AbstractList<Tensor> {
 
     /// What the model made of blocks, behind each other.
     static List<Tensor> joined(List<List<Tensor>> blocks) {
-        if (blocks.stream().map(Rows::of).map(Rows::kind).distinct().count() > 1) {
+        if (blocks.stream().anyMatch(Unlike.class::isInstance)
+                || blocks.stream().map(Rows::of).map(Rows::kind).distinct().count() > 1) {
             return new Unlike(blocks);
         }
         RequestMemory.charge(blocks.stream()

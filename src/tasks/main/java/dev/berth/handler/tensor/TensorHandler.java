@@ -133,6 +133,8 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
         this.takesBlocks = readsRequests
                 && isOfThis("modelFn", 1)
                 && isOfThis("split", 1)
+                && isOfThis("length", 1)
+                && isOfThis("count", 1)
                 && isOfThis("predictFn", 2)
                 && isOfThis("join", 2)
                 && names.outputs().stream().noneMatch(GraphPort::hasValue);
@@ -156,7 +158,7 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
         return Arrays.stream(getClass().getMethods())
                 .filter(method -> method.getName().equals(hook) && !method.isBridge())
                 .filter(method -> method.getParameterCount() == parameters)
-                .allMatch(method -> method.getDeclaringClass() == TensorHandler.class);
+                .allMatch(method -> method.getDeclaringClass().isAssignableFrom(TensorHandler.class));
     }
 
     /// Inputs have the names of `model.json`, else the model's own, and the shapes of the file where
@@ -337,9 +339,11 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
         return predicted(List.of(answer), written, request, !isOfOne);
     }
 
-    /// One output has its rows by itself, and so have several where they are answered as columns.
+    /// One output has its rows by itself, and so have several as columns of JSON.
     private TensorPredictions byRows(List<Tensor> outputs, Written written, InvocationRequest request) {
-        return (outputs.size() == 1 || written.form == Instances.Form.COLUMNS)
+        boolean areColumns = written.form == Instances.Form.COLUMNS
+                && request.accept().withoutParameters().equals(MediaType.JSON);
+        return (outputs.size() == 1 || areColumns)
                         && written.form != Instances.Form.ONE
                         && BadRecords.of(request).isEmpty()
                 ? predicted(List.of(outputs), written, request, true)
@@ -374,15 +378,16 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
 
     @Override
     public boolean isOutputShort(List<List<Tensor>> predictions) {
-        return predictions.stream()
-                        .flatMap(List::stream)
-                        .mapToLong(output -> output.type() == ElementType.STRING
-                                ? output.texts().stream()
-                                        .mapToLong(text -> 1 + text.length())
-                                        .sum()
-                                : output.size())
-                        .sum()
-                <= INLINE_ELEMENTS;
+        return predictions.stream().noneMatch(Rows.Unlike.class::isInstance)
+                && predictions.stream()
+                                .flatMap(List::stream)
+                                .mapToLong(output -> output.type() == ElementType.STRING
+                                        ? output.texts().stream()
+                                                .mapToLong(text -> 1 + text.length())
+                                                .sum()
+                                        : output.size())
+                                .sum()
+                        <= INLINE_ELEMENTS;
     }
 
     @Override
@@ -391,16 +396,23 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
     }
 
     private List<List<Tensor>> predict(List<List<Tensor>> records, Graph model) {
+        boolean isWhole = records.getFirst() instanceof Rows whole && !whole.isMerged();
         List<Tensor> outputs;
         try {
-            outputs = known.forward(RowAxes.columns(records), model);
+            outputs = known.forward(isWhole ? records.getFirst() : RowAxes.columns(records), model);
         } catch (InsufficientMemoryException e) {
             return List.of(halved(records, model).orElseThrow(() -> e));
         }
         var names = names(outputs);
-        if (records.getFirst() instanceof Rows whole && !whole.isMerged()) {
+        if (isWhole) {
             known.returned(names, outputs, 1);
             return List.of(outputs);
+        }
+        if (axes.haveConstants(names)) {
+            // No record is several rows then.
+            var parts = axes.parts(outputs, names, records.size());
+            known.returned(names, parts.getFirst(), 0);
+            return parts;
         }
         int count = records.stream().mapToInt(record -> Rows.of(record).count()).sum();
         var rows = axes.rows(outputs, names, count);

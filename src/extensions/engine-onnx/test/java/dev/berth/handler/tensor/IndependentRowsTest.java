@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -159,6 +160,47 @@ class IndependentRowsTest {
         assertThat(server.answer("[[1,8,9],[2,8,9]]"))
                 .isEqualTo(
                         "{\"probabilities\":[[[1.0,8.0,9.0],[2.0,8.0,9.0]],[[-1.0,-8.0,-9.0],[-2.0,-8.0,-9.0]]],\"classes\":[10,20,30]}");
+    }
+
+    @Test
+    void eachRowOfAnyRequestHasAllOfAConstant() throws Exception {
+        OnnxModel.of("in x FLOAT n 2; Neg x -> y; Identity names -> classes; out y FLOAT n 2; out classes INT64 3")
+                .initializer(OnnxModel.tensor("names", OnnxModel.INT64, 3)
+                        .number(7, 10)
+                        .number(7, 20)
+                        .number(7, 30))
+                .write(artifact.resolve("model.onnx"));
+        Files.writeString(artifact.resolve("sample.json"), "[[1, 2], [3, 4]]");
+        log = new CapturedLog();
+        server = TestServer.artifact(artifact).start();
+        assertThat(log.text()).contains("a forward takes rows of any requests together");
+        assertThat(server.answer("[[1,2],[3,4],[5,6]]"))
+                .isEqualTo(Stream.of("-1.0,-2.0", "-3.0,-4.0", "-5.0,-6.0")
+                        .map("{\"y\":[%s],\"classes\":[10,20,30]}"::formatted)
+                        .collect(Collectors.joining(",", "[", "]")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"text/csv", "application/jsonlines"})
+    void rowsThatWereSentAsColumnsAreLines(String accept) throws Exception {
+        OnnxModel.of("in x FLOAT n 2; Neg x -> y; Add x x -> twice; out y FLOAT n 2; out twice FLOAT n 2")
+                .write(artifact.resolve("model.onnx"));
+        server = TestServer.artifact(artifact).start();
+        assertThat(server.answer("{\"inputs\": [[1,2],[3,4]]}"))
+                .isEqualTo("{\"outputs\":{\"y\":[[-1.0,-2.0],[-3.0,-4.0]],\"twice\":[[2.0,4.0],[6.0,8.0]]}}");
+        assertThat(server.invoke("{\"inputs\": [[1,2],[3,4]]}", "Accept", accept)
+                        .body()
+                        .lines())
+                .hasSize(2);
+    }
+
+    @Test
+    void aNumberBesideABatchIsRefusedByTheEngine() throws Exception {
+        OnnxModel.of("in a FLOAT n 2; in b FLOAT n 2; Add a b -> y; out y FLOAT n 2")
+                .write(artifact.resolve("model.onnx"));
+        Files.writeString(artifact.resolve("model.json"), INDEPENDENT.formatted("false"));
+        server = TestServer.artifact(artifact).start();
+        assertStatus(server.invoke("{\"a\": [[1,2],[3,4]], \"b\": 5}"), 400);
     }
 
     /// The rows of as many callers as there are columns would be cut across.
