@@ -23,7 +23,7 @@ PARTS: dict[str, Callable[[int, int], float]] = {
     "memory": lambda seconds, warm: 200,
     "models": lambda seconds, warm: 82 + 12 * seconds,
     "tasks": lambda seconds, warm: 560,
-    "small": lambda seconds, warm: 520,
+    "small": lambda seconds, warm: 340,
     "batch": lambda seconds, warm: 130 + 5 * seconds + warm,
 }
 # `--long`: 200,000 requests for each server of `memory`, and 5 MB in place of 2 in `batch`.

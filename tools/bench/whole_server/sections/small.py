@@ -23,7 +23,7 @@ from whole_server.turn import CLIENTS, Turn
 COUNTS = (1, 16, 64)
 # How often all are asked in turn.
 SLICES = 2
-SECONDS, WARM_SECONDS = 2, 10
+SECONDS, WARM_SECONDS = 2, 5
 FASTAPI, MLSERVER, MLSERVER_WORKERS = "fastapi", "mlserver", "mlserver-workers"
 NAMES = (BERTH, FASTAPI, MLSERVER, MLSERVER_WORKERS)
 # Numbers of tables come from the same engine. Pictures come from two versions of libtorch and two decoders.
