@@ -25,8 +25,11 @@ import org.slf4j.MDC;
 @Timeout(120)
 class InlineHooksTest {
 
-    private static final String INPUT = "inputFn berth-request";
-    private static final String OUTPUT = "outputFn berth-request";
+    /// The only core of a machine is left to others.
+    private static final String INLINE = Runtime.getRuntime().availableProcessors() > 1 ? "request" : "hook";
+
+    private static final String INPUT = "inputFn berth-" + INLINE;
+    private static final String OUTPUT = "outputFn berth-" + INLINE;
 
     /// Tells where its hooks run, and fails where a record says so.
     private static final class Quick extends TextHandler implements InlineHooks<Object, String, String> {
@@ -76,8 +79,8 @@ class InlineHooksTest {
 
     @ParameterizedTest
     @CsvSource({
-        "12345678901234567890, text/csv, request, request",
-        "123456789012345678901, text/csv, request, hook",
+        "12345678901234567890, text/csv, inline, inline",
+        "123456789012345678901, text/csv, inline, hook",
         "short, text/plain, hook, hook",
     })
     void theHandlerSaysWhereHooksRun(String body, String type, String input, String output) throws Exception {
@@ -86,7 +89,10 @@ class InlineHooksTest {
             var answer = server.invoke(body, "Content-Type", type, "Accept", TextHandler.TEXT);
             assertThat(answer.body()).isEqualTo(body.toUpperCase(Locale.ROOT));
             assertThat(handler.threads)
-                    .containsExactly("inputFn berth-" + input, "outputFn berth-" + output, "predictFn berth-worker");
+                    .containsExactly(
+                            "inputFn berth-" + input.replace("inline", INLINE),
+                            "outputFn berth-" + output.replace("inline", INLINE),
+                            "predictFn berth-worker");
             assertThat(handler.ids)
                     .containsExactly(answer.headers()
                             .firstValue(RequestLog.REQUEST_ID_HEADER)
@@ -106,7 +112,10 @@ class InlineHooksTest {
         try (var server = TestServer.with(handler).start()) {
             assertStatus(server.invoke(body, "Content-Type", "text/csv"), status, message);
             assertThat(server.invoke("good", "Content-Type", "text/csv").body()).isEqualTo("GOOD");
-            assertThat(handler.threads).contains(INPUT, OUTPUT).doesNotContain("inputFn berth-hook");
+            assertThat(handler.threads)
+                    .contains(INPUT, OUTPUT)
+                    .filteredOn(thread -> thread.startsWith("inputFn"))
+                    .hasSize(1);
         }
     }
 
