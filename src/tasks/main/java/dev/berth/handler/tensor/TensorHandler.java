@@ -13,11 +13,9 @@ import dev.berth.engine.Engine;
 import dev.berth.engine.Graph;
 import dev.berth.engine.GraphPort;
 import dev.berth.engine.RowCheck;
-import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
-import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
@@ -27,16 +25,10 @@ import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /// Serves any model file, such as a TorchScript: JSON, CSV or NumPy's arrays in, the model's answer
 /// out in any of them.
@@ -91,24 +83,20 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
         private static final Written AS_LIST = new Written(Instances.Form.LIST, 0, false, false);
     }
 
-    private final TensorArtifact artifact;
     private final boolean isOfMlflow;
     private final KnownTensors known;
-    private final SharedGraphs models;
     private final List<MediaType> responseTypes;
 
     private final RowAxes axes;
     private final Batching batching;
     private final TrialRows trial;
+    private final Forwards forwards;
 
     /// Whether the records are those of this class, so that a request may be one.
     private final boolean readsRequests;
 
     /// Whether a record may be several rows: no hook is another class's, which would take each for one.
     private final boolean takesBlocks;
-
-    /// That of each accelerator. A dict may have names only once one of them has returned it.
-    private final Set<Graph> loaded = ConcurrentHashMap.newKeySet();
 
     /// In a batch.
     private volatile int mostRows = Integer.MAX_VALUE;
@@ -118,7 +106,6 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
     }
 
     public TensorHandler(TensorArtifact artifact) {
-        this.artifact = artifact;
         this.isOfMlflow = Files.exists(artifact.directory().resolve("MLmodel"));
         var names = Engine.of(artifact.file()).names(artifact.file());
         this.axes = new RowAxes(names);
@@ -143,7 +130,7 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
                 names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst().name(),
                 axes);
         this.trial = new TrialRows(names, known.inputs());
-        this.models = new SharedGraphs(artifact.file(), artifact.outputs());
+        this.forwards = new Forwards(artifact, axes, batching, known);
         boolean areNumbers = names.outputs().stream()
                 .filter(output -> output.type().equals(Optional.of(ElementType.STRING)))
                 .noneMatch(text ->
@@ -177,10 +164,8 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
 
     @Override
     public Graph modelFn(ModelContext context) throws Exception {
-        var graph = models.on(context.accelerator());
-        loaded.add(graph);
         mostRows = context.maxBatchSize();
-        return graph;
+        return forwards.on(context.accelerator());
     }
 
     @Override
@@ -241,7 +226,7 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
         if (!isWhole) {
             return rows;
         }
-        if (!batching.haveParts(outputNames())) {
+        if (!batching.haveParts(forwards.outputNames())) {
             BadRecords.requireNone(request);
         }
         return List.of(isArray ? new Rows(rows.getFirst(), false) : Rows.whole(rows));
@@ -254,12 +239,6 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
     private List<List<Tensor>> records(InvocationRequest request, TensorRecords read) {
         var table = known.inputs().table();
         return BadRecords.apart(request, read.count(), i -> table.shaped(read.at(i)));
-    }
-
-    private boolean isMerged(List<Tensor> record) {
-        return record instanceof Rows rows
-                ? rows.isMerged()
-                : batching.isMerged(record.getFirst().rank());
     }
 
     /// Rows of which a batch holds so many, so that others go in between.
@@ -279,20 +258,7 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
     /// @throws BadInputException when the model refuses the shape, type or values of these tensors
     @Override
     public List<List<Tensor>> predictFn(List<List<Tensor>> records, Graph model) throws Exception {
-        var alike = IntStream.range(0, records.size())
-                .boxed()
-                .collect(Collectors.groupingBy(
-                        i -> isMerged(records.get(i)) ? Rows.of(records.get(i)).kind() : i,
-                        LinkedHashMap::new,
-                        Collectors.toList()));
-        var predictions = new ArrayList<List<Tensor>>(records);
-        for (var indexes : alike.values()) {
-            var rows = predict(indexes.stream().map(records::get).toList(), model);
-            for (int i = 0; i < rows.size(); i++) {
-                predictions.set(indexes.get(i), rows.get(i));
-            }
-        }
-        return predictions;
+        return forwards.run(records, model);
     }
 
     @Override
@@ -309,7 +275,7 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
     private TensorPredictions predicted(
             List<List<Tensor>> predictions, Written written, InvocationRequest request, boolean isWhole) {
         var bad = BadRecords.of(request);
-        return new TensorPredictions(predictions, outputNames(), written.form, bad, known.none(), isWhole);
+        return new TensorPredictions(predictions, forwards.outputNames(), written.form, bad, known.none(), isWhole);
     }
 
     /// The outputs of a request as they are; by rows where they have a part for each, so that the
@@ -320,7 +286,7 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
                     ? predicted(unlike.rows(), written, request, false)
                     : byRows(outputs, written, request);
         }
-        var names = names(outputs);
+        var names = forwards.names(outputs);
         if (!written.isArray && batching.haveParts(names)) {
             try {
                 return axes.haveConstants(names)
@@ -392,68 +358,6 @@ public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tens
 
     @Override
     public void close() {
-        models.close();
-    }
-
-    private List<List<Tensor>> predict(List<List<Tensor>> records, Graph model) {
-        boolean isWhole = records.getFirst() instanceof Rows whole && !whole.isMerged();
-        List<Tensor> outputs;
-        try {
-            outputs = known.forward(isWhole ? records.getFirst() : RowAxes.columns(records), model);
-        } catch (InsufficientMemoryException e) {
-            return List.of(halved(records, model).orElseThrow(() -> e));
-        }
-        var names = names(outputs);
-        if (isWhole) {
-            known.returned(names, outputs, 1);
-            return List.of(outputs);
-        }
-        if (axes.haveConstants(names)) {
-            // No record is several rows then.
-            var parts = axes.parts(outputs, names, records.size());
-            known.returned(names, parts.getFirst(), 0);
-            return parts;
-        }
-        int count = records.stream().mapToInt(record -> Rows.of(record).count()).sum();
-        var rows = axes.rows(outputs, names, count);
-        known.returned(names, rows, 1);
-        var parts = new ArrayList<List<Tensor>>(records.size());
-        int from = 0;
-        for (var record : records) {
-            int to = from + Rows.of(record).count();
-            var part = new Rows(rows, true).part(from, to);
-            parts.add(record instanceof Rows ? part : RowAxes.unstacked(part).getFirst());
-            from = to;
-        }
-        return parts;
-    }
-
-    /// Tries a block of rows by halves. Of several records each is tried alone by the server.
-    private Optional<List<Tensor>> halved(List<List<Tensor>> records, Graph model) {
-        if (records.size() > 1 || !(records.getFirst() instanceof Rows rows) || !rows.isMerged() || rows.count() < 2) {
-            return Optional.empty();
-        }
-        int half = rows.count() / 2;
-        return Optional.of(Rows.joined(Stream.of(rows.part(0, half), rows.part(half, rows.count()))
-                .map(part -> predict(List.of(part), model).getFirst())
-                .toList()));
-    }
-
-    private List<String> names(List<Tensor> outputs) {
-        var names = outputNames();
-        return IntStream.range(0, outputs.size())
-                .mapToObj(i -> TensorPredictions.name(names, i))
-                .toList();
-    }
-
-    /// Those of `model.json`, else those of the dict that the model has returned.
-    private List<String> outputNames() {
-        return artifact.outputs().isEmpty()
-                ? loaded.stream()
-                        .map(Graph::outputNames)
-                        .filter(names -> !names.isEmpty())
-                        .findFirst()
-                        .orElse(List.of())
-                : artifact.outputs();
+        forwards.close();
     }
 }
