@@ -33,7 +33,7 @@ MANIFEST = {
 
 
 def main(port: str, workers: str) -> None:
-    directory = places.WORK / "torchserve"
+    directory = places.WORK / "torchserve" / port
     directory.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(directory / "qa.mar", "w") as archive:
         archive.writestr("MAR-INF/MANIFEST.json", json.dumps(MANIFEST))
