@@ -35,6 +35,11 @@ public final class Batcher<I, O> implements AutoCloseable {
     /// is half of it. Clients put up with so short a wait, in order of arrival.
     private static final Duration SHORT_DEADLINE = Duration.ofSeconds(4);
 
+    /// The part of a request's time for which the line must have moved before its estimate rejects the
+    /// request. When a thousand bulks arrive at once, reading them takes the cores from the workers, and the
+    /// first batches of a queue of 3 s foretold 20 to 170 s.
+    private static final int MEASURED = 16;
+
     final BatchLimits limits;
     final ModelMetrics metrics;
     final String predictor;
@@ -262,7 +267,7 @@ public final class Batcher<I, O> implements AutoCloseable {
                     "found %d requests waiting, expected fewer than %d".formatted(line.size(), limits.queueCapacity()));
         }
         long wait = expectedWait(pieces);
-        if (wait > left / 2) {
+        if (wait > left / 2 && (inSteps || line.measuredFor(now()) > left / MEASURED)) {
             throw overloaded(
                     left,
                     "its records would wait %.1f s, and the request's time is over in %.1f s"

@@ -65,8 +65,10 @@ final class Line<I, O> {
     /// When the last batch left the line, or the first request came to an empty one.
     private long stillSince;
 
-    /// Whether a batch has left the line since it was empty.
+    /// Whether a batch has left the line since it was empty, and when the first one did.
     private boolean hasMoved;
+
+    private long movingSince;
 
     /// The time between two batches, and the length of a batch, on average.
     private double nanosBetween;
@@ -114,8 +116,14 @@ final class Line<I, O> {
             nanosBetween += (now - stillSince - nanosBetween) / BATCHES;
             length += (Math.max(1, taken) - length) / BATCHES;
         }
+        movingSince = hasMoved ? movingSince : now;
         hasMoved = true;
         stillSince = now;
+    }
+
+    /// How long its rate has been taken for.
+    long measuredFor(long now) {
+        return hasMoved ? now - movingSince : 0;
     }
 
     void add(Submission<I, O> request, long now) {
