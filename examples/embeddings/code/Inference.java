@@ -6,7 +6,7 @@ import dev.berth.content.JsonLines;
 import dev.berth.content.JsonTensors;
 import dev.berth.content.Npy;
 import dev.berth.engine.Graph;
-import dev.berth.handler.text.EmbeddingForm;
+import dev.berth.handler.text.Vectors;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InferenceHandler;
@@ -171,6 +171,6 @@ public final class Inference implements InferenceHandler<Graph, Encoding, Tensor
             }
         }
         // The mean's own length does not matter, as it is scaled to 1.
-        return Tensor.of(EmbeddingForm.normalised(mean), dimension);
+        return Tensor.of(Vectors.normalised(mean), dimension);
     }
 }

@@ -2,8 +2,11 @@ package dev.berth.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.content.Json;
-import dev.berth.handler.text.EmbeddingForm;
+import dev.berth.handler.text.TextForm;
+import dev.berth.handler.text.Vectors;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -33,7 +36,7 @@ public record Embeddings(
         boolean shortens,
         boolean normalised,
         String model)
-        implements EmbeddingForm.Asked {
+        implements TextForm.Asked {
 
     private static final List<String> FORMATS = List.of("float", "base64");
 
@@ -58,18 +61,29 @@ public record Embeddings(
                         fields.text("model").orElse("model")));
     }
 
-    /// @param vectors one for each input
-    /// @param tokens of all inputs
+    /// @throws BadInputException when an input is no text
+    @Override
+    public ObjectNode body() {
+        var texts = inputs.stream().map(input -> TextNode.valueOf(input.text())).toList();
+        return TextForm.body(texts, JsonNodeFactory.instance.objectNode());
+    }
+
+    @Override
+    public String named(String message) {
+        return TextForm.named(message, "input", inputs.getFirst().name().equals("input"));
+    }
+
+    /// @param answers the vectors
     /// @throws BadInputException when they can't have the dimensions that are asked for
     @Override
-    public InvocationResponse answer(List<float[]> vectors, int tokens) {
+    public InvocationResponse answer(List<?> answers, int tokens) {
         var answer = JsonNodeFactory.instance.objectNode().put("object", "list");
         var data = answer.putArray("data");
-        for (var vector : vectors) {
+        for (var vector : answers) {
             data.addObject()
                     .put("object", "embedding")
                     .put("index", data.size() - 1)
-                    .putPOJO("embedding", written(cut(vector)));
+                    .putPOJO("embedding", written(cut((float[]) vector)));
         }
         answer.put("model", model)
                 .putObject("usage")
@@ -80,13 +94,14 @@ public record Embeddings(
 
     private float[] cut(float[] vector) {
         if (dimensions.isEmpty() || (!shortens && dimensions.get() == vector.length)) {
-            return normalised ? EmbeddingForm.normalised(vector) : vector;
+            // The vector may be in a cache, too.
+            return normalised ? Vectors.normalised(vector.clone()) : vector;
         }
         if (!shortens || dimensions.get() > vector.length) {
             throw new BadInputException("dimensions: found %d, expected %s the %d of this model's vectors"
                     .formatted(dimensions.get(), shortens ? "at most" : "nothing or", vector.length));
         }
-        return EmbeddingForm.normalised(Arrays.copyOf(vector, dimensions.get().intValue()));
+        return Vectors.normalised(Arrays.copyOf(vector, dimensions.get().intValue()));
     }
 
     private Object written(float[] vector) {

@@ -54,7 +54,7 @@ final class Pooling {
                 vector[m * width + i] = (float) pooled(modes.get(m), output, i, width, tokens);
             }
         }
-        return normalises ? EmbeddingForm.normalised(vector) : vector;
+        return normalises ? Vectors.normalised(vector) : vector;
     }
 
     /// One number of the vector.

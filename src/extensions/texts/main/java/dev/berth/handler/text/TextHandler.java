@@ -1,5 +1,6 @@
 package dev.berth.handler.text;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.content.ContentType.OfDocuments;
@@ -46,6 +47,7 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
             .toList();
 
     private static final String ANSWER = TextQuestions.class.getName();
+    private static final String ASKED = TextForm.class.getName();
 
     /// The parameters of a task that say how texts become rows.
     public interface TextParameters {
@@ -141,7 +143,7 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
 
     /// JSON: a text, `{"text": …}`, a list of those, or any of them as `{"inputs": …, "parameters":
     /// {…}}`. JSON Lines: one of them in each line. CSV: the columns `text` and, for pairs,
-    /// `text_pair`, as many as its first row has. Plain text: one text.
+    /// `text_pair`, as many as its first row has. Plain text: one text. As JSON those of other APIs too.
     @Override
     protected Documents documents(InvocationRequest request) throws IOException {
         if (MediaType.TEXT.includes(request.contentType())) {
@@ -149,13 +151,27 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
         }
         var reader = ContentTypes.reading(request, OfDocuments.class);
         if (!(reader instanceof CsvType) || !takesPairs) {
-            return super.documents(request);
+            var documents = super.documents(request);
+            return documents instanceof Documents.Body(var body)
+                    ? new Documents.Body(ofTask(request, body))
+                    : documents;
         }
         var text = request.text();
         var rows = Csv.rows(text);
         var fields = rows.isEmpty() || rows.getFirst().length > 1 ? PAIR_OF_TEXTS : ONE_TEXT;
         var body = new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
         return reader.readDocuments(request.withBody(body), fields);
+    }
+
+    private JsonNode ofTask(InvocationRequest request, JsonNode body) {
+        for (var form : TextForm.ALL) {
+            var asked = form.read(request, body, artifact.task());
+            if (asked.isPresent()) {
+                request.attributes().put(ASKED, asked.get());
+                return asked.get().body();
+            }
+        }
+        return body;
     }
 
     @Override
@@ -194,7 +210,7 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
                 return List.of();
             }
         }
-        var records = super.inputFn(request);
+        var records = records(request);
         request.attributes()
                 .put(
                         InvocationRequest.TOKENS,
@@ -202,12 +218,30 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
         return records;
     }
 
+    private List<TaskRecord<EncodedText, P>> records(InvocationRequest request) throws IOException {
+        try {
+            return super.inputFn(request);
+        } catch (BadInputException e) {
+            throw request.attributes().get(ASKED) instanceof TextForm.Asked asked
+                    ? new BadInputException(asked.named(e.getMessage()), e)
+                    : e;
+        }
+    }
+
     @Override
     public InvocationResponse outputFn(List<Object> answers, InvocationRequest request) throws IOException {
         var answer = request.attributes().get(ANSWER);
-        return answer == null
-                ? super.outputFn(answers, request)
-                : InvocationResponse.of(Json.write(answer), MediaType.JSON);
+        if (answer != null) {
+            return InvocationResponse.of(Json.write(answer), MediaType.JSON);
+        }
+        return request.attributes().get(ASKED) instanceof TextForm.Asked asked
+                ? asked.answer(answers, (int) request.attributes().get(InvocationRequest.TOKENS))
+                : written(answers, request);
+    }
+
+    /// Writes the answers to a request in the task's own form.
+    protected InvocationResponse written(List<Object> answers, InvocationRequest request) throws IOException {
+        return super.outputFn(answers, request);
     }
 
     @Override
