@@ -96,6 +96,17 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
         return List.of("/v1/embeddings");
     }
 
+    /// Where a class of its own does not look at the answers itself.
+    @Override
+    protected boolean joinsRepeats() {
+        return getClass() == EmbeddingHandler.class;
+    }
+
+    @Override
+    protected int bytes(Object answer) {
+        return Float.BYTES * ((float[]) answer).length;
+    }
+
     @Override
     protected Object answer(TaskRecord<EncodedText, Parameters> record, float[] output) {
         var parameters = record.parameters();

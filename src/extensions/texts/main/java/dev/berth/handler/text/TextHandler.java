@@ -20,6 +20,7 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.Signature.Column;
 import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
@@ -28,6 +29,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -48,6 +50,7 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
 
     private static final String ANSWER = TextQuestions.class.getName();
     private static final String ASKED = TextForm.class.getName();
+    private static final String REPEATS = Repeats.class.getName();
 
     /// The parameters of a task that say how texts become rows.
     public interface TextParameters {
@@ -80,6 +83,7 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
     protected final Tokenizer tokenizer;
 
     private final Truncation longest;
+    private final Optional<AnswerCache> cache;
 
     /// @param output the name of the model's output
     /// @param perToken whether that has numbers for each token, and not for the row
@@ -100,6 +104,7 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
         this.takesPairs = fields.equals(PAIR_OF_TEXTS);
         this.tokenizer = tokenizer(artifact);
         this.longest = tokenizer.truncation(artifact.longestRow());
+        this.cache = AnswerCache.of(artifact.directory(), this::bytes);
     }
 
     /// What a record is answered, as plain Java.
@@ -118,6 +123,16 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
         return IntStream.range(0, ids.length).toArray();
     }
 
+    /// Whether a record that equals another one gets its answer, of the same request or out of the cache.
+    protected boolean joinsRepeats() {
+        return false;
+    }
+
+    /// What an answer takes in the cache.
+    protected int bytes(Object answer) {
+        return Integer.MAX_VALUE;
+    }
+
     /// What the model is warmed up with. The second half of its tokens is an input of the task too.
     protected String example() {
         return "The engine is warm.";
@@ -126,6 +141,12 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
     @Override
     protected void warmUp(RowModel model) {
         model.warmUp(new Row(tokenizer.encode(example(), longest)), rows -> forward(rows, model));
+    }
+
+    @Override
+    public RowModel modelFn(ModelContext context) {
+        cache.ifPresent(answers -> answers.countIn(context.metrics()));
+        return super.modelFn(context);
     }
 
     private List<float[]> forward(List<Row> rows, RowModel model) {
@@ -215,7 +236,13 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
                 .put(
                         InvocationRequest.TOKENS,
                         records.stream().mapToInt(this::length).sum());
-        return records;
+        if (!joinsRepeats()) {
+            return records;
+        }
+        var repeats = new Repeats<>(
+                records, record -> new AnswerCache.Asked(record.input().text(), record.parameters()), cache);
+        request.attributes().put(REPEATS, repeats);
+        return repeats.unknown();
     }
 
     private List<TaskRecord<EncodedText, P>> records(InvocationRequest request) throws IOException {
@@ -234,9 +261,10 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
         if (answer != null) {
             return InvocationResponse.of(Json.write(answer), MediaType.JSON);
         }
+        var all = request.attributes().get(REPEATS) instanceof Repeats<?> repeats ? repeats.all(answers) : answers;
         return request.attributes().get(ASKED) instanceof TextForm.Asked asked
-                ? asked.answer(answers, (int) request.attributes().get(InvocationRequest.TOKENS))
-                : written(answers, request);
+                ? asked.answer(all, (int) request.attributes().get(InvocationRequest.TOKENS))
+                : written(all, request);
     }
 
     /// Writes the answers to a request in the task's own form.

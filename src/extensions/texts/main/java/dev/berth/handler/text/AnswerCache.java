@@ -1,0 +1,63 @@
+package dev.berth.handler.text;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import dev.berth.artifact.ModelJson;
+import dev.berth.hooks.Metrics;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.ToIntFunction;
+
+/// The latest answers of a model by what was asked, where `cacheBytes` of `model.json` wants that. Safe for use by
+/// many threads.
+final class AnswerCache {
+
+    /// What an answer depends on.
+    record Asked(TextInput text, Object parameters) {
+
+        private int characters() {
+            return text.text().length() + text.pair().map(String::length).orElse(0);
+        }
+    }
+
+    /// Of the cache itself, and of a text and its parameters.
+    private static final int BYTES_OF_AN_ENTRY = 200;
+
+    private final Cache<Asked, Object> answers;
+    private volatile Metrics.Counter hits = _ -> {};
+
+    private AnswerCache(long bytes, ToIntFunction<Object> bytesOfAnswer) {
+        this.answers = Caffeine.newBuilder()
+                .maximumWeight(bytes)
+                .weigher((Asked asked, Object answer) ->
+                        BYTES_OF_AN_ENTRY + Character.BYTES * asked.characters() + bytesOfAnswer.applyAsInt(answer))
+                .executor(Runnable::run)
+                .build();
+    }
+
+    /// @param bytesOfAnswer what an answer takes in memory
+    /// @throws dev.berth.artifact.ModelArtifactException when the size is no size
+    static Optional<AnswerCache> of(Path directory, ToIntFunction<Object> bytesOfAnswer) {
+        var json = ModelJson.ifAny(directory);
+        if (!json.has("cacheBytes")) {
+            return Optional.empty();
+        }
+        int bytes = json.integer("cacheBytes");
+        json.stopIfWrong();
+        return Optional.of(new AnswerCache(bytes, bytesOfAnswer));
+    }
+
+    void countIn(Metrics metrics) {
+        hits = metrics.counter("cache_hits", "texts whose answers were in the cache");
+    }
+
+    Optional<Object> find(Asked asked) {
+        var found = Optional.ofNullable(answers.getIfPresent(asked));
+        found.ifPresent(_ -> hits.increment());
+        return found;
+    }
+
+    void put(Asked asked, Object answer) {
+        answers.put(asked, answer);
+    }
+}
