@@ -167,6 +167,18 @@ final class HubModel {
         rows(true);
     }
 
+    /// Writes `outputs` of weights of tokens, and rows of tokens of whole texts.
+    void weights() {
+        boolean isPooled = output("sparse_embedding").isPresent();
+        if (!isPooled) {
+            SentenceFiles.checkSparse(this);
+        }
+        reasons.add(
+                "pooling: " + (isPooled ? "none, as the file has the output sparse_embedding" : "max of the logits"));
+        outputs("logits or sparse_embedding", isPooled ? "sparse_embedding" : "logits");
+        rows(true);
+    }
+
     /// Writes how texts become rows of tokens, and in which shapes.
     void rows() {
         rows(false);

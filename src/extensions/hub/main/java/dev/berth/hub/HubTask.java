@@ -128,10 +128,35 @@ enum HubTask {
         }
     },
 
-    SENTENCE_EMBEDDINGS("Model") {
-        // How far the cosine of two vectors that are the same may be from 1.
-        private static final double SAME_VECTOR = 0.02;
+    SPARSE_EMBEDDINGS("ForMaskedLM") {
+        @Override
+        Optional<String> shownBy(HubModel model) {
+            return Optional.of(SentenceFiles.MODULES).filter(_ -> SentenceFiles.areSparse(model));
+        }
 
+        @Override
+        void describe(HubModel model) {
+            model.weights();
+        }
+
+        // By the cosine of the weights.
+        @Override
+        double difference(JsonNode one, JsonNode other) {
+            return distance(Stream.concat(one.propertyStream(), other.propertyStream())
+                    .map(Map.Entry::getKey)
+                    .distinct()
+                    .map(token -> new double[] {
+                        one.path(token).asDouble(), other.path(token).asDouble()
+                    }));
+        }
+
+        @Override
+        boolean isSame(JsonNode one, JsonNode other, JsonNode description, double near) {
+            return difference(one, other) <= SAME_VECTOR;
+        }
+    },
+
+    SENTENCE_EMBEDDINGS("Model") {
         // A model without a head that has a tokenizer, or one with the modules of sentence-transformers.
         @Override
         Optional<String> shownBy(HubModel model) {
@@ -151,17 +176,8 @@ enum HubTask {
         // By the cosine of the vectors.
         @Override
         double difference(JsonNode one, JsonNode other) {
-            double product = 0;
-            double squares = 0;
-            double others = 0;
-            for (int i = 0; i < one.size(); i++) {
-                double a = one.path(i).asDouble();
-                double b = other.path(i).asDouble();
-                product += a * b;
-                squares += a * a;
-                others += b * b;
-            }
-            return 1 - product / Math.max(Math.sqrt(squares * others), Double.MIN_NORMAL);
+            return distance(IntStream.range(0, one.size()).mapToObj(i ->
+                    new double[] {one.path(i).asDouble(), other.path(i).asDouble()}));
         }
 
         @Override
@@ -175,6 +191,9 @@ enum HubTask {
 
     /// More than any model has.
     private static final int ALL_LABELS = 100_000;
+
+    /// How far the cosine of two vectors that are the same may be from 1.
+    private static final double SAME_VECTOR = 0.02;
 
     /// How the names of the architectures of its models end.
     final String architecture;
@@ -228,6 +247,21 @@ enum HubTask {
     /// How far apart two answers to the same request are, from 0 to 1 for scores.
     double difference(JsonNode one, JsonNode other) {
         return Math.abs(score(one) - score(other));
+    }
+
+    /// How far the cosine of two vectors is from 1.
+    ///
+    /// @param numbers of the one and the other
+    private static double distance(Stream<double[]> numbers) {
+        double product = 0;
+        double squares = 0;
+        double others = 0;
+        for (var pair : (Iterable<double[]>) numbers::iterator) {
+            product += pair[0] * pair[1];
+            squares += pair[0] * pair[0];
+            others += pair[1] * pair[1];
+        }
+        return 1 - product / Math.max(Math.sqrt(squares * others), Double.MIN_NORMAL);
     }
 
     /// What `model.json` calls it.

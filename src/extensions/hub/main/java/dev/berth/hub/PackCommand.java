@@ -43,8 +43,9 @@ import picocli.CommandLine.TypeConversionException;
         description = {"Makes a model artifact of a Hugging Face model that has an ONNX file.", ""})
 public final class PackCommand implements Subcommand {
 
-    private static final List<String> TOKENIZER_FILES =
-            List.of("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json");
+    /// Those of a tokenizer, and the weights of tokens in queries.
+    private static final List<String> FILES_BESIDE =
+            List.of("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "idf.json");
 
     private static final int LONGEST_SHOWN = 200;
 
@@ -218,7 +219,7 @@ public final class PackCommand implements Subcommand {
                 Files.copy(from, copy);
             }
         }
-        for (var name : TOKENIZER_FILES) {
+        for (var name : FILES_BESIDE) {
             if (Files.exists(model.directory.resolve(name))) {
                 Files.copy(model.directory.resolve(name), directory.resolve(name));
             }

@@ -1,6 +1,7 @@
 package dev.berth.hub;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Json;
@@ -16,6 +17,10 @@ final class SentenceFiles {
 
     static final String MODULES = "modules.json";
     private static final String SETTINGS = "config_sentence_transformers.json";
+    private static final String SPARSE = "SpladePooling";
+
+    private static final JsonNode SPARSE_PLAIN =
+            Json.parse("{\"pooling_strategy\": \"max\", \"activation_function\": \"relu\"}", "keys");
 
     /// The settings of a Transformer, the first that is there.
     private static final List<String> TRANSFORMERS = Stream.of(
@@ -52,6 +57,31 @@ final class SentenceFiles {
     SentenceFiles(HubModel model, List<String> warnings) {
         this.model = model;
         this.warnings = warnings;
+    }
+
+    /// Whether a model makes sparse vectors.
+    static boolean areSparse(HubModel model) {
+        return model.json(MODULES).findValuesAsText("type").stream().anyMatch(type -> type.endsWith(SPARSE));
+    }
+
+    /// @throws ModelArtifactException when logits are to be pooled in another way than the task does
+    static void checkSparse(HubModel model) {
+        for (var module : model.json(MODULES)) {
+            var type = module.path("type").asText().replaceFirst(".*\\.", "");
+            if (!List.of("Transformer", "MLMTransformer", SPARSE).contains(type)) {
+                throw model.refused("modules.json: found %s, expected MLMTransformer or SpladePooling; use trace.py"
+                        .formatted(type));
+            }
+            var file = module.path("path").asText() + "/config.json";
+            var config = type.equals(SPARSE) ? model.json(file) : MissingNode.getInstance();
+            SPARSE_PLAIN.properties().forEach(plain -> {
+                var found = config.path(plain.getKey());
+                if (!found.isMissingNode() && !found.equals(plain.getValue())) {
+                    throw model.refused("%s: %s: found %s, expected %s; use trace.py"
+                            .formatted(file, plain.getKey(), found, plain.getValue()));
+                }
+            });
+        }
     }
 
     /// The settings of the Transformer.
