@@ -331,7 +331,8 @@ class ClientPathsTest {
         embeddings|/v1/embed|{"texts": ["a"], "truncate": "START"}|400|truncate: found the text "START", expected one of none, end
         questions|/embed|{}|424|/embed: found a model whose task is question-answering, expected the task sentence-embeddings
         embeddings|/rerank|{}|424|/rerank: found a model whose task is sentence-embeddings, expected the task text-classification
-        embeddings|/embed_sparse|{}|424|/embed_sparse: found a model whose task is sentence-embeddings, expected another server, as no task of this one answers it
+        embeddings|/embed_sparse|{}|424|/embed_sparse: found a model whose task is sentence-embeddings, expected the task sparse-embeddings
+        embeddings|/embed_all|{}|424|/embed_all: found a model whose task is sentence-embeddings, expected another server, as no task of this one answers it
         embeddings|/v1/rerank|{}|404|/v1/rerank: found a model whose task is sentence-embeddings, expected the task text-classification
         classes|/v2/embed|{}|404|/v2/embed: found a model whose task is text-classification, expected the task sentence-embeddings
         classes|/|{"inputs": 5}|400|inputs[0]: found 5, expected a text or {"text": …, "text_pair": …}

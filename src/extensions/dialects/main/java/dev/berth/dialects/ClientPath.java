@@ -15,6 +15,7 @@ import java.util.function.Supplier;
 record ClientPath(String path, String inputs, Map<String, Supplier<Dialect>> dialects) {
 
     static final String EMBEDDINGS = "sentence-embeddings";
+    static final String SPARSE_EMBEDDINGS = "sparse-embeddings";
     static final String CLASSIFICATION = "text-classification";
 
     /// One that a task answers, in this protocol.

@@ -2,6 +2,7 @@ package dev.berth.dialects;
 
 import static dev.berth.dialects.ClientPath.CLASSIFICATION;
 import static dev.berth.dialects.ClientPath.EMBEDDINGS;
+import static dev.berth.dialects.ClientPath.SPARSE_EMBEDDINGS;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -27,6 +28,7 @@ import java.util.stream.IntStream;
 /// | path | task | request | answer |
 /// |---|---|---|---|
 /// | `/embed` | sentence embeddings | `{"inputs": …, "normalize": true, "dimensions": n}` | `[[0.1, …], …]` |
+/// | `/embed_sparse` | sparse embeddings | `{"inputs": …}` | `[[{"index": 1012, "value": 0.9}, …], …]` |
 /// | `/similarity` | sentence embeddings | `{"inputs": {"source_sentence": …, "sentences": […]}}` | `[0.9, …]` |
 /// | `/rerank` | text classification, one label | `{"query": …, "texts": […]}` | `[{"index": 1, "score": 0.9}, …]` |
 /// | `/predict` | text classification | `{"inputs": …}` | `[{"score": 0.9, "label": …}, …]` |
@@ -49,9 +51,9 @@ final class TextEmbeddings {
             ClientPath.of("/similarity", "inputs.sentences", EMBEDDINGS, TextEmbeddings::similarity),
             ClientPath.of("/rerank", "texts", CLASSIFICATION, TextEmbeddings::rerank),
             ClientPath.of("/predict", "inputs", CLASSIFICATION, TextEmbeddings::predict),
-            // What no model here answers: vectors of tokens, and sparse ones.
+            ClientPath.of("/embed_sparse", "inputs", SPARSE_EMBEDDINGS, TextEmbeddings::embedSparse),
+            // What no model here answers: vectors of tokens.
             new ClientPath("/embed_all", "inputs", Map.of()),
-            new ClientPath("/embed_sparse", "inputs", Map.of()),
             // What needs no forward: [ModelQuestions].
             asItIs(INFO),
             asItIs("/tokenize"),
@@ -100,6 +102,23 @@ final class TextEmbeddings {
         ObjectNode parameters = truncated(fields).put("normalize_embeddings", fields.bool("normalize", true));
         fields.integer("dimensions", 1, Integer.MAX_VALUE).ifPresent(count -> parameters.put("truncate_dim", count));
         return Asked.of(nodes(texts(fields, "inputs")), parameters, Answer::raw);
+    }
+
+    private static Asked embedSparse(JsonNode body) {
+        var fields = fields(body, "inputs", "truncate");
+        var parameters = truncated(fields).put("sparse_embedding_format", "token_id");
+        return Asked.of(
+                nodes(texts(fields, "inputs")),
+                parameters,
+                answer -> answer.json()
+                        .valueStream()
+                        .map(weights -> weights.propertyStream()
+                                .map(weight -> JsonNodeFactory.instance
+                                        .objectNode()
+                                        .put("index", Integer.parseInt(weight.getKey()))
+                                        .set("value", weight.getValue()))
+                                .toList())
+                        .toList());
     }
 
     static Asked similarity(JsonNode body) {
