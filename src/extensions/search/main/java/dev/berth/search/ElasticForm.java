@@ -1,0 +1,112 @@
+package dev.berth.search;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.berth.content.Fields;
+import dev.berth.content.Json;
+import dev.berth.handler.text.TextForm;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/// Elasticsearch's service `amazon_sagemaker` with `"api": "elastic"`, which sends these to an endpoint.
+///
+/// | task there | request | answer |
+/// |---|---|---|
+/// | `text_embedding` | `{"input": [A, B], "input_type": "ingest"}` | `{"text_embedding": [{"embedding": […]}, …]}` |
+/// | `sparse_embedding` | the same | `{"sparse_embedding": [{"is_truncated": false, "embedding": {"token": 0.1}}, …]}`
+/// |
+/// | `rerank` | `{"input": [A, B], "query": Q, "top_n": 1, "return_documents": true}` | `{"rerank": [{"index": 1,
+/// "relevance_score": 0.9, "text": B}]}` |
+///
+/// Each may have `task_settings`, which are the parameters of the task here. It fails on any other field of
+/// an answer. Embeddings without `input_type` look like OpenAI's, and are answered so.
+///
+/// Source: `ElasticPayload` and its kin in Elasticsearch's `x-pack/plugin/inference`.
+public final class ElasticForm implements TextForm {
+
+    /// What the texts are for, and what the tasks call it; empty: they make no difference.
+    private static final Map<String, String> INPUT_TYPES =
+            Map.of("search", "query", "ingest", "document", "classification", "", "clustering", "");
+
+    private static final List<String> OWN = List.of("input_type", "query", "task_settings");
+
+    @Override
+    public Optional<Asked> read(InvocationRequest request, JsonNode body, String task) {
+        boolean isOwn = body.has("input")
+                && !body.has("inputs")
+                && !request.path().startsWith("/v1/")
+                && (task.equals(SearchTasks.SPARSE) || OWN.stream().anyMatch(body::has));
+        if (!isOwn) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                switch (task) {
+                    case SearchTasks.DENSE, SearchTasks.SPARSE -> embeddings(body, task);
+                    case SearchTasks.RANKING -> ranking(body);
+                    default ->
+                        throw wrongTask("input", task, "sentence-embeddings, sparse-embeddings or text-classification");
+                });
+    }
+
+    static BadInputException wrongTask(String field, String task, String expected) {
+        return new BadInputException(
+                "%s: found a model whose task is %s, expected %s".formatted(field, task, expected));
+    }
+
+    private static Asked embeddings(JsonNode body, String task) {
+        if (body.has("query")) {
+            throw wrongTask("query", task, "text-classification, which ranks texts for a query");
+        }
+        var fields = Fields.of(body, "body", List.of("input", "input_type", "task_settings"));
+        var parameters = fields.object("task_settings").deepCopy();
+        fields.word("input_type", INPUT_TYPES.keySet().stream().sorted().toList())
+                .map(INPUT_TYPES::get)
+                .filter(type -> !type.isEmpty())
+                .ifPresent(type -> parameters.put("input_type", type));
+        return new Embeddings(
+                SearchTexts.read(fields, "input"),
+                parameters,
+                "task_settings",
+                task.equals(SearchTasks.SPARSE) ? ElasticForm::sparse : ElasticForm::dense);
+    }
+
+    private static JsonNode dense(List<?> vectors) {
+        var answer = JsonNodeFactory.instance.objectNode();
+        var all = answer.putArray("text_embedding");
+        vectors.forEach(vector -> all.addObject().putPOJO("embedding", vector));
+        return answer;
+    }
+
+    private static JsonNode sparse(List<?> embeddings) {
+        var answer = JsonNodeFactory.instance.objectNode();
+        var all = answer.putArray("sparse_embedding");
+        Stream.of(embeddings.toArray(new SparseEmbedding[0]))
+                .forEach(embedding -> all.addObject()
+                        .put("is_truncated", embedding.isTruncated())
+                        .putPOJO("embedding", embedding.weights()));
+        return answer;
+    }
+
+    private static Asked ranking(JsonNode body) {
+        var known = List.of("input", "query", "top_n", "return_documents", "task_settings");
+        var fields = Fields.of(body, "body", known, IDLE);
+        boolean withTexts = fields.bool("return_documents", false);
+        return Ranking.of(fields, "input", "top_n", false, ranks -> {
+            var answer = JsonNodeFactory.instance.objectNode();
+            var all = answer.putArray("rerank");
+            for (var rank : ranks) {
+                var one = all.addObject().put("index", rank.index()).put("relevance_score", rank.score());
+                if (withTexts) {
+                    one.put("text", rank.text());
+                }
+            }
+            return answer;
+        });
+    }
+
+    private static final JsonNode IDLE = Json.parse("{\"input_type\": []}", "fields");
+}

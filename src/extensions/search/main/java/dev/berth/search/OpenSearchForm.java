@@ -1,0 +1,80 @@
+package dev.berth.search;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.berth.content.Fields;
+import dev.berth.content.Json;
+import dev.berth.handler.text.TextForm;
+import dev.berth.hooks.InvocationRequest;
+import java.util.List;
+import java.util.Optional;
+
+/// What OpenSearch's connectors for SageMaker send besides bare lists of texts, which the tasks read themselves.
+///
+/// | blueprint | request | answer |
+/// |---|---|---|
+/// | asymmetric embeddings | `{"texts": [A, B], "content_type": "query"}`, or `"passage"` | `[[…], …]`, or `[{"token":
+/// 0.1}, …]` |
+/// | rerankers of Text Embeddings Inference | `{"query": Q, "texts": [A, B]}` | `[{"index": 1, "score": 0.9}, …]` |
+/// | rerankers of Cohere | `{"query": Q, "documents": [A, B], "top_n": 1}` | `{"results": [{"index": 1,
+/// "relevance_score": 0.9}]}` |
+///
+/// Source: ml-commons' `docs/remote_inference_blueprints`.
+public final class OpenSearchForm implements TextForm {
+
+    private static final JsonNode IDLE = Json.parse("""
+          {"model": [], "api_version": [], "truncate": [true, "END", "end"], "return_documents": [false], "return_text": [false]}
+          """, "fields");
+
+    @Override
+    public Optional<Asked> read(InvocationRequest request, JsonNode body, String task) {
+        if (body.has("inputs") || !(body.has("texts") || (body.has("documents") && body.has("query")))) {
+            return Optional.empty();
+        }
+        if (body.has("query")) {
+            if (!task.equals(SearchTasks.RANKING)) {
+                throw ElasticForm.wrongTask("query", task, "text-classification, which ranks texts for a query");
+            }
+            return Optional.of(body.has("texts") ? ranking(body) : results(body));
+        }
+        if (!task.equals(SearchTasks.DENSE) && !task.equals(SearchTasks.SPARSE)) {
+            throw ElasticForm.wrongTask("texts", task, "sentence-embeddings or sparse-embeddings");
+        }
+        return Optional.of(embeddings(body));
+    }
+
+    private static Asked embeddings(JsonNode body) {
+        var fields = Fields.of(body, "body", List.of("texts", "content_type", "parameters"));
+        var parameters = fields.object("parameters").deepCopy();
+        fields.word("content_type", List.of("query", "passage"))
+                .ifPresent(type -> parameters.put("input_type", type.equals("query") ? "query" : "document"));
+        return new Embeddings(
+                SearchTexts.read(fields, "texts"),
+                parameters,
+                "parameters",
+                embeddings -> JsonNodeFactory.instance
+                        .arrayNode()
+                        .addAll(embeddings.stream()
+                                .map(JsonNodeFactory.instance::pojoNode)
+                                .toList()));
+    }
+
+    private static Asked ranking(JsonNode body) {
+        var fields = Fields.of(body, "body", List.of("query", "texts", "top_n", "raw_scores"), IDLE);
+        return Ranking.of(fields, "texts", "top_n", fields.bool("raw_scores", false), ranks -> {
+            var answer = JsonNodeFactory.instance.arrayNode();
+            ranks.forEach(rank -> answer.addObject().put("index", rank.index()).put("score", rank.score()));
+            return answer;
+        });
+    }
+
+    private static Asked results(JsonNode body) {
+        var fields = Fields.of(body, "body", List.of("query", "documents", "top_n"), IDLE);
+        return Ranking.of(fields, "documents", "top_n", false, ranks -> {
+            var answer = JsonNodeFactory.instance.objectNode();
+            var all = answer.putArray("results");
+            ranks.forEach(rank -> all.addObject().put("index", rank.index()).put("relevance_score", rank.score()));
+            return answer;
+        });
+    }
+}
