@@ -28,6 +28,7 @@ LOADERS = {
     "token-classification": "BertForTokenClassification",
     "fill-mask": "BertForMaskedLM",
     "sentence-embeddings": "BertModel",
+    "sparse-embeddings": "BertForMaskedLM",
     "question-answering": "BertForQuestionAnswering",
 }
 LABELS = {
@@ -38,6 +39,8 @@ LABELS = {
 SPREAD = 0.06
 TOKENS = {name: f"[{name[:-6].upper()}]" for name in ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")}
 MODULES = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
+# A trained model has some hundred weights above 0 for a passage.
+LEAST_LOGIT = 3.2
 
 
 def save(task: str, size: str, tokenizer_file: str, directory: Path) -> None:
@@ -51,7 +54,11 @@ def save(task: str, size: str, tokenizer_file: str, directory: Path) -> None:
     config = transformers.BertConfig(
         vocab_size=len(tokenizer), pad_token_id=0, initializer_range=SPREAD, **SIZES[size], **more
     )
-    getattr(transformers, LOADERS[task])(config).save_pretrained(directory)
+    model = getattr(transformers, LOADERS[task])(config)
+    if task == "sparse-embeddings":
+        model.cls.predictions.bias.data.fill_(-LEAST_LOGIT)
+        save_sparse_modules(directory)
+    model.save_pretrained(directory)
     tokenizer.save_pretrained(directory)
     if task == "sentence-embeddings":
         save_modules(directory, config.hidden_size)
@@ -66,6 +73,19 @@ def save_modules(directory: Path, width: int) -> None:
     write(directory / "modules.json", listed)
     write(directory / "1_Pooling" / "config.json", {"word_embedding_dimension": width, "pooling_mode_mean_tokens": True})
     write(directory / "2_Normalize" / "config.json", {})
+    write(directory / "sentence_bert_config.json", {"max_seq_length": 512, "do_lower_case": False})
+
+
+def save_sparse_modules(directory: Path) -> None:
+    (directory / "1_SpladePooling").mkdir()
+    types = [("", "MLMTransformer"), ("1_SpladePooling", "SpladePooling")]
+    listed = [
+        {"idx": index, "name": str(index), "path": path, "type": f"sentence_transformers.sparse_encoder.models.{name}"}
+        for index, (path, name) in enumerate(types)
+    ]
+    write(directory / "modules.json", listed)
+    write(directory / "config_sentence_transformers.json", {"model_type": "SparseEncoder"})
+    write(directory / "1_SpladePooling" / "config.json", {"pooling_strategy": "max", "activation_function": "relu"})
     write(directory / "sentence_bert_config.json", {"max_seq_length": 512, "do_lower_case": False})
 
 
