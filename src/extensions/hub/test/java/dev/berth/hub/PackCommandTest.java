@@ -252,17 +252,55 @@ class PackCommandTest {
     }
 
     @Test
+    void sparseEmbeddingsArePooledHere() throws Exception {
+        sparse("SpladePooling", "");
+        Files.writeString(source.resolve("idf.json"), "{\"one\": 3}");
+        pack();
+        assertThat(said).contains("task: sparse-embeddings, by modules.json", "pooling: max of the logits");
+        assertThat(output.resolve("idf.json")).isRegularFile();
+        assertThat(answers(output, "\"one\"").getFirst())
+                .contains("\"one\":2.3025851")
+                .contains("\"[CLS]\":2.3025851");
+        assertThat(answers(output, "{\"inputs\": \"one\", \"parameters\": {\"input_type\": \"query\"}}"))
+                .containsExactly("{\"one\":3.0}");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        SpladePooling|"pooling_strategy": "sum"|1_Splade/config.json: pooling_strategy: found "sum", expected "max"; use trace.py
+        SpladePooling|"activation_function": "log1p_relu"|1_Splade/config.json: activation_function: found "log1p_relu", expected "relu"; use trace.py
+        SpladePooling"}, {"type": "x.Router|"a": 1|modules.json: found Router, expected MLMTransformer or SpladePooling; use trace.py
+        """)
+    void otherSparsePoolingIsRefused(String type, String setting, String problem) throws Exception {
+        sparse(type, setting);
+        assertThatThrownBy(this::pack).hasMessageContaining(problem);
+    }
+
+    /// The logit of a token of the text is 9, and that of any other 0.
+    private void sparse(String type, String setting) throws Exception {
+        config("BertForMaskedLM", "\"vocab_size\": 32451");
+        Files.writeString(source.resolve("modules.json"), """
+                [{"path": "", "type": "x.MLMTransformer"}, {"path": "1_Splade", "type": "x.%s"}]""".formatted(type));
+        Files.writeString(
+                Files.createDirectory(source.resolve("1_Splade")).resolve("config.json"), "{%s}".formatted(setting));
+        oneHot().write(source.resolve("model.onnx"));
+    }
+
+    @Test
     void theMaskedTokenIsFound() throws Exception {
         config("BertForMaskedLM", "\"vocab_size\": 32451");
-        new OnnxModel()
+        oneHot().write(source.resolve("model.onnx"));
+        pack();
+        assertThat(answers(output, "\"a [MASK]\"")).first().asString().contains("\"token_str\":\"[MASK]\"");
+    }
+
+    private static OnnxModel oneHot() {
+        return new OnnxModel()
                 .input("input_ids", OnnxModel.INT64, "rows", "tokens")
                 .initializer(OnnxModel.tensor("depth", OnnxModel.INT64).number(7, 32451))
                 .weights("values", new float[] {0, 9}, 2)
                 .node("OneHot", List.of("input_ids", "depth", "values"), List.of("logits"))
-                .output("logits", OnnxModel.FLOAT, "rows", "tokens", 32451)
-                .write(source.resolve("model.onnx"));
-        pack();
-        assertThat(answers(output, "\"a [MASK]\"")).first().asString().contains("\"token_str\":\"[MASK]\"");
+                .output("logits", OnnxModel.FLOAT, "rows", "tokens", 32451);
     }
 
     @Test

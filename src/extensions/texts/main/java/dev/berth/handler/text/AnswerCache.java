@@ -6,7 +6,6 @@ import dev.berth.artifact.ModelJson;
 import dev.berth.hooks.Metrics;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.function.ToIntFunction;
 
 /// The latest answers of a model by what was asked, where `cacheBytes` of `model.json` wants that. Safe for use by
 /// many threads.
@@ -20,31 +19,33 @@ final class AnswerCache {
         }
     }
 
+    /// @param bytes that it takes
+    private record Kept(Object answer, int bytes) {}
+
     /// Of the cache itself, and of a text and its parameters.
     private static final int BYTES_OF_AN_ENTRY = 200;
 
-    private final Cache<Asked, Object> answers;
+    private final Cache<Asked, Kept> answers;
     private volatile Metrics.Counter hits = _ -> {};
 
-    private AnswerCache(long bytes, ToIntFunction<Object> bytesOfAnswer) {
+    private AnswerCache(long bytes) {
         this.answers = Caffeine.newBuilder()
                 .maximumWeight(bytes)
-                .weigher((Asked asked, Object answer) ->
-                        BYTES_OF_AN_ENTRY + Character.BYTES * asked.characters() + bytesOfAnswer.applyAsInt(answer))
+                .weigher((Asked asked, Kept kept) ->
+                        BYTES_OF_AN_ENTRY + Character.BYTES * asked.characters() + kept.bytes)
                 .executor(Runnable::run)
                 .build();
     }
 
-    /// @param bytesOfAnswer what an answer takes in memory
     /// @throws dev.berth.artifact.ModelArtifactException when the size is no size
-    static Optional<AnswerCache> of(Path directory, ToIntFunction<Object> bytesOfAnswer) {
+    static Optional<AnswerCache> of(Path directory) {
         var json = ModelJson.ifAny(directory);
         if (!json.has("cacheBytes")) {
             return Optional.empty();
         }
         int bytes = json.integer("cacheBytes");
         json.stopIfWrong();
-        return Optional.of(new AnswerCache(bytes, bytesOfAnswer));
+        return Optional.of(new AnswerCache(bytes));
     }
 
     void countIn(Metrics metrics) {
@@ -54,10 +55,11 @@ final class AnswerCache {
     Optional<Object> find(Asked asked) {
         var found = Optional.ofNullable(answers.getIfPresent(asked));
         found.ifPresent(_ -> hits.increment());
-        return found;
+        return found.map(Kept::answer);
     }
 
-    void put(Asked asked, Object answer) {
-        answers.put(asked, answer);
+    /// @param bytes that the answer takes in memory
+    void put(Asked asked, Object answer, int bytes) {
+        answers.put(asked, new Kept(answer, bytes));
     }
 }

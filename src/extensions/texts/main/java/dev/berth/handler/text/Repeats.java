@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
 
 /// The records of a request, of which the model gets each once, and none whose answer is in the cache. Used by
 /// one thread at a time.
@@ -40,12 +41,13 @@ final class Repeats<R> {
     /// The answers to all records.
     ///
     /// @param answers to the unknown ones
-    List<Object> all(List<Object> answers) {
+    /// @param bytes that an answer takes
+    List<Object> all(List<Object> answers, ToIntFunction<Object> bytes) {
         int i = 0;
         for (var asked : unknown.keySet()) {
             var answer = answers.get(i++);
             known.put(asked, answer);
-            cache.ifPresent(kept -> kept.put(asked, answer));
+            cache.ifPresent(kept -> kept.put(asked, answer, bytes.applyAsInt(answer)));
         }
         return all.stream().map(known::get).toList();
     }

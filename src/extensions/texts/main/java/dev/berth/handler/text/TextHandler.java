@@ -104,7 +104,7 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
         this.takesPairs = fields.equals(PAIR_OF_TEXTS);
         this.tokenizer = tokenizer(artifact);
         this.longest = tokenizer.truncation(artifact.longestRow());
-        this.cache = AnswerCache.of(artifact.directory(), this::bytes);
+        this.cache = AnswerCache.of(artifact.directory());
     }
 
     /// What a record is answered, as plain Java.
@@ -261,7 +261,9 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
         if (answer != null) {
             return InvocationResponse.of(Json.write(answer), MediaType.JSON);
         }
-        var all = request.attributes().get(REPEATS) instanceof Repeats<?> repeats ? repeats.all(answers) : answers;
+        var all = request.attributes().get(REPEATS) instanceof Repeats<?> repeats
+                ? repeats.all(answers, this::bytes)
+                : answers;
         return request.attributes().get(ASKED) instanceof TextForm.Asked asked
                 ? asked.answer(all, (int) request.attributes().get(InvocationRequest.TOKENS))
                 : written(all, request);
