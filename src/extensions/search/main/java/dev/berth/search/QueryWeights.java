@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.json.JsonText;
+import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Vocabulary;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,6 +12,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /// The weights of tokens in queries, of a model that has no encoder for those. Immutable.
 ///
@@ -55,9 +57,13 @@ final class QueryWeights {
         return new ModelArtifactException(artifact.header().directory(), FILE + ": " + problem, cause);
     }
 
-    /// The weights of a query's tokens by their ids, however often each is there.
-    float[] of(long[] ids, int width) {
-        var all = new float[width];
+    /// The weights of a query's tokens by their ids, however often each is there. Special tokens have none.
+    float[] of(Encoding row) {
+        var ids = IntStream.range(0, row.size())
+                .filter(i -> row.sequences()[i] >= 0)
+                .mapToLong(i -> row.ids()[i])
+                .toArray();
+        var all = new float[1 + (int) Arrays.stream(ids).max().orElse(0)];
         Arrays.stream(ids).forEach(id -> all[(int) id] = weights.getOrDefault(id, 0F));
         return all;
     }

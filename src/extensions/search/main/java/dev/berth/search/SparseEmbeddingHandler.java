@@ -48,18 +48,21 @@ public class SparseEmbeddingHandler extends TextHandler<SparseEmbeddingHandler.P
 
     /// Which weights are answered.
     ///
+    /// @param prompt what stands in front of a text
     /// @param isQuery whether a text is a query; else it is a document
     /// @param topK the most of them, the largest first
     /// @param pruneRatio the least of them, as a part of the largest
     /// @param truncation whether a text that is too long is cut; else it is an error
-    public record Parameters(boolean isQuery, int topK, double pruneRatio, Format format, boolean truncation)
+    public record Parameters(
+            String prompt, boolean isQuery, int topK, double pruneRatio, Format format, boolean truncation)
             implements TextParameters {
 
         private static final List<String> NAMES =
-                List.of("input_type", "top_k", "prune_ratio", "sparse_embedding_format", "truncation");
+                List.of("prompt", "input_type", "top_k", "prune_ratio", "sparse_embedding_format", "truncation");
 
         private Parameters with(Fields fields) {
             return new Parameters(
+                    fields.text("prompt").orElse(prompt),
                     fields.word("input_type", List.of("query", "document"))
                             .map("query"::equals)
                             .orElse(isQuery),
@@ -88,7 +91,7 @@ public class SparseEmbeddingHandler extends TextHandler<SparseEmbeddingHandler.P
                         artifact,
                         Parameters.NAMES,
                         Parameters::with,
-                        new Parameters(false, Integer.MAX_VALUE, 0, Format.WORD, true)));
+                        new Parameters("", false, Integer.MAX_VALUE, 0, Format.WORD, true)));
         this.isPooled = isPooled;
         this.longest = artifact.longestRow();
         try {
@@ -140,9 +143,7 @@ public class SparseEmbeddingHandler extends TextHandler<SparseEmbeddingHandler.P
     }
 
     private Object lookedUp(TaskRecord<EncodedText, Parameters> record) {
-        var ids = record.input().row().ids();
-        int width = 1 + (int) Arrays.stream(ids).max().orElse(0);
-        return embedding(record, ofQueries.orElseThrow().of(ids, width));
+        return embedding(record, ofQueries.orElseThrow().of(record.input().row()));
     }
 
     @Override
@@ -172,7 +173,8 @@ public class SparseEmbeddingHandler extends TextHandler<SparseEmbeddingHandler.P
         var parameters = record.parameters();
         var best = new Best(parameters.topK);
         for (int id = 0; id < weights.length; id++) {
-            if (weights[id] > 0) {
+            // A model may have more of them than the tokenizer.
+            if (weights[id] > 0 && !vocabulary.token(id).isEmpty()) {
                 best.add(id, weights[id]);
             }
         }
@@ -182,17 +184,18 @@ public class SparseEmbeddingHandler extends TextHandler<SparseEmbeddingHandler.P
         found.stream()
                 .filter(weight -> weight.score() >= least)
                 .forEach(weight -> kept.put(name(weight.number(), parameters.format), (float) weight.score()));
-        return new SparseEmbedding(kept, isTruncated(record.input()));
+        return new SparseEmbedding(kept, isTruncated(record));
     }
 
     private String name(long id, Format format) {
         return format == Format.TOKEN_ID ? String.valueOf(id) : vocabulary.token(id);
     }
 
-    private boolean isTruncated(EncodedText input) {
-        var row = input.row();
+    private boolean isTruncated(TaskRecord<EncodedText, Parameters> record) {
+        var row = record.input().row();
+        var text = record.input().text().text().stripTrailing();
         return row.size() >= longest
                 && Arrays.stream(row.ends()).max().orElse(0)
-                        < input.text().text().stripTrailing().length();
+                        < record.parameters().prompt().length() + text.length();
     }
 }
