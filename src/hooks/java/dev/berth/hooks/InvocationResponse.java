@@ -8,16 +8,18 @@ import java.util.Optional;
 /// attributes.
 ///
 /// @param body the bytes to send, not copied: the caller hands them over
-/// @param contentType sent as it is written, so it should match what data capture expects
+/// @param contentType sent as it is written, as data capture expects it: at most 1024 characters
 /// @param customAttributes sent as `X-Amzn-SageMaker-Custom-Attributes`: at most 1024 printable
 ///   ASCII characters
 public record InvocationResponse(byte[] body, MediaType contentType, Optional<String> customAttributes) {
 
-    private static final int MAX_CUSTOM_ATTRIBUTES = 1024;
+    /// SageMaker's own limit of both. Its asynchronous endpoints take 4096 bytes of headers in all.
+    private static final int MAX_HEADER = 1024;
 
     public InvocationResponse {
         Objects.requireNonNull(body, "body");
         Objects.requireNonNull(contentType, "contentType");
+        checkLength("contentType", contentType.toString());
         customAttributes.ifPresent(InvocationResponse::checkCustomAttributes);
     }
 
@@ -34,11 +36,15 @@ public record InvocationResponse(byte[] body, MediaType contentType, Optional<St
         return new InvocationResponse(body, contentType, Optional.of(customAttributes));
     }
 
-    private static void checkCustomAttributes(String value) {
-        if (value.length() > MAX_CUSTOM_ATTRIBUTES) {
-            throw new IllegalArgumentException("customAttributes: found %d characters, expected at most %d"
-                    .formatted(value.length(), MAX_CUSTOM_ATTRIBUTES));
+    private static void checkLength(String name, String value) {
+        if (value.length() > MAX_HEADER) {
+            throw new IllegalArgumentException(
+                    "%s: found %d characters, expected at most %d".formatted(name, value.length(), MAX_HEADER));
         }
+    }
+
+    private static void checkCustomAttributes(String value) {
+        checkLength("customAttributes", value);
         value.chars().filter(c -> c < ' ' || c > '~').findFirst().ifPresent(c -> {
             throw new IllegalArgumentException("customAttributes: found U+%04X, expected printable ASCII".formatted(c));
         });

@@ -24,8 +24,10 @@ class HelmChartTest {
     private static final Path CHART = Path.of("deploy/helm/berth");
     // Helm takes 1.20 where no cluster says its own.
     private static final String OLDEST = "1.27.0";
+    private static final String OLDEST_WITH_IMAGE_VOLUMES = "1.33.0";
     private static final String S3 =
             "model: {source: s3, s3: {uri: 's3://bucket/model.tar.gz', image: 'registry/aws-cli:1'}}";
+    private static final String OCI = "model: {source: oci, oci: {reference: 'registry/qa-model:1', subPath: models}}";
 
     @TempDir
     Path directory;
@@ -122,6 +124,32 @@ class HelmChartTest {
         assertThat(render("{}").get("NetworkPolicy").path("spec").has("egress")).isFalse();
     }
 
+    @Test
+    void aModelInAnImageOfItsOwnIsMountedReadOnly() throws Exception {
+        var deployment = render(OCI, OLDEST_WITH_IMAGE_VOLUMES).get("Deployment");
+        KubernetesFilesTest.check("apps/v1", "Deployment", deployment);
+        var pod = deployment.at("/spec/template/spec");
+        assertThat(pod.at("/volumes/1"))
+                .isEqualTo(KubernetesFilesTest.read(
+                        "{name: model, image: {reference: 'registry/qa-model:1', pullPolicy: IfNotPresent}}"));
+        assertThat(pod.at("/containers/0/volumeMounts/1"))
+                .isEqualTo(KubernetesFilesTest.read(
+                        "{name: model, mountPath: /opt/ml/model, readOnly: true, subPath: models}"));
+        assertThat(render(OCI.replace(", subPath: models", ""), OLDEST_WITH_IMAGE_VOLUMES)
+                        .get("Deployment")
+                        .at("/spec/template/spec/containers/0/volumeMounts/1")
+                        .has("subPath"))
+                .isFalse();
+        assertThat(pod.has("initContainers")).isFalse();
+    }
+
+    /// Older ones have no such field, or as an alpha that is off.
+    @Test
+    void aKubernetesWithoutImageVolumesIsRefused() {
+        assertThatThrownBy(() -> render(OCI, "1.32.9"))
+                .hasMessageContaining("model.source: found oci on Kubernetes v1.32.9, expected 1.33 or newer");
+    }
+
     /// A grace period holds the lame duck and the drain, and an image has its digest where there is one.
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
@@ -148,6 +176,9 @@ class HelmChartTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         model: {source: hub}|/model/source|one of
+        model: {source: oci}|/model/oci/reference|minLength
+        model: {source: oci, oci: {reference: 'registry/qa model'}}|/model/oci/reference|pattern
+        model: {source: oci, oci: {reference: 'registry/qa-model', pullPolicy: Sometimes}}|/model/oci/pullPolicy|one of
         model: {source: pvc}|/model/pvc/claimName|minLength
         model: {source: s3}|/model/s3/uri|minLength
         model: {source: s3, s3: {uri: 's3://bucket/model.tar.gz'}}|/model/s3/image|minLength
@@ -164,13 +195,17 @@ class HelmChartTest {
                 .hasMessageContaining(problem);
     }
 
-    /// Objects by their kinds, of which a chart has one each.
     private Map<String, JsonNode> render(String values) throws Exception {
+        return render(values, OLDEST);
+    }
+
+    /// Objects by their kinds, of which a chart has one each.
+    private Map<String, JsonNode> render(String values, String kubernetes) throws Exception {
         var file = Files.writeString(directory.resolve("values.yaml"), values);
         var text = new Helm(CHART)
                 .template()
                 .withName("qa")
-                .withKubeVersion(OLDEST)
+                .withKubeVersion(kubernetes)
                 .withValuesFile(file)
                 .call();
         var objects = new LinkedHashMap<String, JsonNode>();

@@ -14,6 +14,8 @@ import com.networknt.schema.SpecificationVersion;
 import dev.berth.config.Configuration;
 import dev.berth.config.HttpConfig;
 import dev.berth.config.ServerConfig;
+import dev.berth.testing.OnnxModel;
+import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.file.Files;
@@ -27,9 +29,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
@@ -90,6 +94,40 @@ class KubernetesFilesTest {
         assertThat(runtime.at("/containers/0/name").asText()).isEqualTo("kserve-container");
         assertThat(variables(runtime.at("/containers/0")).get("BERTH_MODEL_DIR"))
                 .isEqualTo("/mnt/models");
+    }
+
+    /// A format but `berth` is a plain file, as KServe downloads it to an otherwise empty directory.
+    @Test
+    void aPlainFileOfEachFormatIsServed(@TempDir Path directory) throws Exception {
+        var answers = Map.of(
+                "onnx", "{\"predictions\":[{\"y\":[8.0],\"twice\":[2.0,4.0]}]}",
+                "pytorch", "{\"predictions\":[[2.0,4.0]]}");
+        var formats = read(Files.readString(RUNTIME)).at("/spec/supportedModelFormats");
+        assertThat(formats).allMatch(format -> format.path("autoSelect").asBoolean());
+        assertThat(names(formats).filter(name -> !name.equals("berth")))
+                .containsExactlyInAnyOrderElementsOf(answers.keySet());
+        for (var answer : answers.entrySet()) {
+            var models = Files.createDirectory(directory.resolve(answer.getKey()));
+            if (answer.getKey().equals("onnx")) {
+                OnnxModel.linear().write(models.resolve("model.onnx"));
+            } else {
+                Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), models.resolve("model.pt"));
+            }
+            try (var server = TestServer.artifact(models).start("BERTH_MODEL_NAME=qa")) {
+                assertThat(server.post("/v1/models/qa:predict", "{\"instances\": [[1, 2]]}")
+                                .body())
+                        .isEqualTo(answer.getValue());
+                assertStatus(server.get("/v2/models/qa/ready"), 200);
+            }
+        }
+    }
+
+    /// What KServe's formats `sklearn`, `xgboost` and `lightgbm` are. The runtime must not be selected for them.
+    @ParameterizedTest
+    @ValueSource(strings = {"model.joblib", "model.pkl", "model.bst", "model.ubj", "model.txt"})
+    void aFileThatNeedsAConversionIsRefused(String file, @TempDir Path models) throws Exception {
+        Files.writeString(models.resolve(file), "a model");
+        TestServer.artifact(models).assertDoesNotStart("only %s, which no engine here reads".formatted(file));
     }
 
     @Test
@@ -269,6 +307,11 @@ class KubernetesFilesTest {
 
     static Stream<String> texts(JsonNode list) {
         return StreamSupport.stream(list.spliterator(), false).map(JsonNode::asText);
+    }
+
+    private static Stream<String> names(JsonNode list) {
+        return StreamSupport.stream(list.spliterator(), false)
+                .map(entry -> entry.path("name").asText());
     }
 
     private static JsonNode container() throws Exception {

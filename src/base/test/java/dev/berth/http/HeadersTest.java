@@ -4,10 +4,12 @@ import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.RawConnection;
+import dev.berth.testing.RememberingHandler;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.net.URLDecoder;
@@ -254,6 +256,47 @@ class HeadersTest {
             for (var attributes : refused.entrySet()) {
                 assertStatus(server.invoke(attributes.getKey()), 500, "outputFn", attributes.getValue());
             }
+        }
+    }
+
+    /// In a session that is opened, with ids of the caller's own, so that there are as many as can be.
+    @Test
+    @Tag("ASY-03")
+    void theLongestHeadersOfHooksAreNotTooLongForAsynchronousEndpoints() throws Exception {
+        var longest = new MediaType("text", "plain", Map.of("p", "x".repeat(1024 - "text/plain; p=".length())));
+        var handler = new RememberingHandler(Duration.ofMinutes(20)) {
+            @Override
+            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+                return InvocationResponse.of("x", longest).withCustomAttributes("a".repeat(1024));
+            }
+        };
+        try (var server = TestServer.with(handler).start();
+                var connection = new RawConnection(server.port())) {
+            var answer = connection
+                    .send("POST /invocations HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Type: text/plain\r\n"
+                            + "X-Amzn-SageMaker-Session-Id: NEW_SESSION\r\nx-amzn-RequestId: %s\r\ntraceparent: %s\r\n\r\nb"
+                                    .formatted("i".repeat(64), "00-%032x-%016x-01".formatted(1, 1)))
+                    .readResponse();
+            assertThat(answer)
+                    .startsWith("HTTP/1.1 200")
+                    .contains(
+                            longest.toString(), "a".repeat(1024), "New-Session-Id: ", "i".repeat(64), "traceparent: ");
+            var head = answer.substring(0, answer.indexOf("\n\n"));
+            assertThat(head.lines()
+                            .mapToInt(line -> line.length() + "\r\n".length())
+                            .sum())
+                    .isLessThan(4096);
+        }
+    }
+
+    @Test
+    @Tag("ASY-03")
+    void aContentTypeThatIsTooLongIsTheHooksFault() throws Exception {
+        var handler = TextHandler.writing((_, _) ->
+                InvocationResponse.of("x", MediaType.of("text", "x".repeat(1025 - "text/".length()))));
+        try (var server = TestServer.with(handler).start()) {
+            assertStatus(
+                    server.invoke("a"), 500, "outputFn", "contentType: found 1025 characters, expected at most 1024");
         }
     }
 

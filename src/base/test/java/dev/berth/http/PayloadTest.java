@@ -67,6 +67,7 @@ class PayloadTest {
 
     @Test
     @Tag("INV-16")
+    @Tag("ASY-04")
     void aResponseOf30MegabytesArrivesWholeAndSaysHowLongItIs() throws Exception {
         server = TestServer.with(answering(30 << 20)).start();
         var response = server.invoke("a");
