@@ -70,7 +70,6 @@ public final class ElasticForm implements TextForm {
         return new Embeddings(
                 SearchTexts.read(fields, "input"),
                 parameters,
-                "task_settings",
                 task.equals(SearchTasks.SPARSE) ? ElasticForm::sparse : ElasticForm::dense);
     }
 
@@ -95,7 +94,7 @@ public final class ElasticForm implements TextForm {
         var known = List.of("input", "query", "top_n", "return_documents", "task_settings");
         var fields = Fields.of(body, "body", known, IDLE);
         boolean withTexts = fields.bool("return_documents", false);
-        return Ranking.of(fields, "input", "top_n", false, ranks -> {
+        return Ranking.of(fields, "input", "top_n", fields.object("task_settings"), ranks -> {
             var answer = JsonNodeFactory.instance.objectNode();
             var all = answer.putArray("rerank");
             for (var rank : ranks) {

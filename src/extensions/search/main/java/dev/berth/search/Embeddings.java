@@ -12,9 +12,8 @@ import java.util.function.Function;
 /// Texts that are embedded.
 ///
 /// @param parameters of the task
-/// @param settings what the caller calls those
 /// @param written makes the client's answer of the embeddings
-record Embeddings(SearchTexts texts, ObjectNode parameters, String settings, Function<List<?>, JsonNode> written)
+record Embeddings(SearchTexts texts, ObjectNode parameters, Function<List<?>, JsonNode> written)
         implements TextForm.Asked {
 
     @Override
@@ -24,7 +23,7 @@ record Embeddings(SearchTexts texts, ObjectNode parameters, String settings, Fun
 
     @Override
     public String named(String message) {
-        return TextForm.named(message, texts.field(), texts.isOne()).replaceFirst("^parameters\\b", settings);
+        return texts.named(message);
     }
 
     @Override

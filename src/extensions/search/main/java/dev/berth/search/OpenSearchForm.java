@@ -2,6 +2,7 @@ package dev.berth.search;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.handler.text.TextForm;
@@ -51,7 +52,6 @@ public final class OpenSearchForm implements TextForm {
         return new Embeddings(
                 SearchTexts.read(fields, "texts"),
                 parameters,
-                "parameters",
                 embeddings -> JsonNodeFactory.instance
                         .arrayNode()
                         .addAll(embeddings.stream()
@@ -61,7 +61,11 @@ public final class OpenSearchForm implements TextForm {
 
     private static Asked ranking(JsonNode body) {
         var fields = Fields.of(body, "body", List.of("query", "texts", "top_n", "raw_scores"), IDLE);
-        return Ranking.of(fields, "texts", "top_n", fields.bool("raw_scores", false), ranks -> {
+        ObjectNode parameters = JsonNodeFactory.instance.objectNode();
+        if (fields.bool("raw_scores", false)) {
+            parameters.put("function_to_apply", "none");
+        }
+        return Ranking.of(fields, "texts", "top_n", parameters, ranks -> {
             var answer = JsonNodeFactory.instance.arrayNode();
             ranks.forEach(rank -> answer.addObject().put("index", rank.index()).put("score", rank.score()));
             return answer;
@@ -70,7 +74,7 @@ public final class OpenSearchForm implements TextForm {
 
     private static Asked results(JsonNode body) {
         var fields = Fields.of(body, "body", List.of("query", "documents", "top_n"), IDLE);
-        return Ranking.of(fields, "documents", "top_n", false, ranks -> {
+        return Ranking.of(fields, "documents", "top_n", JsonNodeFactory.instance.objectNode(), ranks -> {
             var answer = JsonNodeFactory.instance.objectNode();
             var all = answer.putArray("results");
             ranks.forEach(rank -> all.addObject().put("index", rank.index()).put("relevance_score", rank.score()));

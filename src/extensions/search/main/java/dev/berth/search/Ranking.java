@@ -17,11 +17,15 @@ import java.util.stream.IntStream;
 
 /// Texts that are ranked for a query: by text classification of pairs, with a model of one label.
 ///
-/// @param isRaw whether scores are the model's numbers; else they lie between 0 and 1
+/// @param parameters of the task. Without others scores lie between 0 and 1, and long texts are cut
 /// @param most how many are answered
 /// @param written makes the client's answer of the ranks, the best first
 record Ranking(
-        String query, SearchTexts texts, boolean isRaw, long most, Function<List<Ranking.Rank>, JsonNode> written)
+        String query,
+        SearchTexts texts,
+        ObjectNode parameters,
+        long most,
+        Function<List<Ranking.Rank>, JsonNode> written)
         implements TextForm.Asked {
 
     /// @param index of the text in the request
@@ -29,12 +33,13 @@ record Ranking(
 
     /// @param texts the field that has them
     /// @param most the field that has how many are answered
-    static Ranking of(Fields fields, String texts, String most, boolean isRaw, Function<List<Rank>, JsonNode> written) {
+    static Ranking of(
+            Fields fields, String texts, String most, ObjectNode parameters, Function<List<Rank>, JsonNode> written) {
         var read = SearchTexts.read(fields, texts);
         return new Ranking(
                 fields.requiredText("query"),
                 read,
-                isRaw,
+                parameters,
                 fields.integer(most, 1, Integer.MAX_VALUE)
                         .orElse((long) read.texts().size()),
                 written);
@@ -47,17 +52,13 @@ record Ranking(
                 .map(text -> nodes.objectNode().put("text", query).<ObjectNode>set("text_pair", text))
                 .toList();
         // All labels, so that a model with several is seen.
-        return TextForm.body(
-                pairs,
-                nodes.objectNode()
-                        .put("function_to_apply", isRaw ? "none" : "sigmoid")
-                        .put("truncation", true)
-                        .putNull("top_k"));
+        ObjectNode all = nodes.objectNode().put("function_to_apply", "sigmoid").put("truncation", true);
+        return TextForm.body(pairs, all.<ObjectNode>setAll(parameters).putNull("top_k"));
     }
 
     @Override
     public String named(String message) {
-        return TextForm.named(message, texts.field(), texts.isOne());
+        return texts.named(message);
     }
 
     @Override

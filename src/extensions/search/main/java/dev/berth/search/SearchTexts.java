@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
+import dev.berth.handler.text.TextForm;
 import dev.berth.hooks.BadInputException;
 import java.util.List;
 
@@ -31,6 +32,13 @@ record SearchTexts(String field, List<TextNode> texts, boolean isOne) {
         }
         return new SearchTexts(
                 field, Fields.elements(json, field, "a text or a list of texts", SearchTexts::text), false);
+    }
+
+    /// A message about what the task gets, by what the caller has sent. Of those who send its parameters,
+    /// Elasticsearch calls them settings.
+    String named(String message) {
+        return TextForm.named(message, field, isOne)
+                .replaceFirst("^parameters\\b", field.equals("input") ? "task_settings" : "parameters");
     }
 
     private static TextNode text(JsonNode json, String name) {

@@ -167,6 +167,7 @@ class SearchFormsTest {
         mask|{"input": "a", "input_type": "ingest"}|input: found a model whose task is fill-mask, expected sentence-embeddings, sparse-embeddings or text-classification
         mask|{"texts": ["a"]}|texts: found a model whose task is fill-mask, expected sentence-embeddings or sparse-embeddings
         reranker|{"input": ["a"], "input_type": "ingest"}|query: found nothing, expected a text
+        reranker|{"input": ["a"], "query": "b", "task_settings": {"nothing": 1}}|task_settings: found the unknown parameter "nothing", expected one of top_k, function_to_apply, truncation
         reranker|{"input": ["a"], "query": "b", "top_n": 0}|top_n: found 0, expected a whole number of at least 1
         classes|{"input": ["a"], "query": "b"}|query: found a model of 3 labels, expected a reranker, which has one
         """)
