@@ -173,6 +173,9 @@ final class HubModel {
         if (!isPooled) {
             SentenceFiles.checkSparse(this);
         }
+        if (SentenceFiles.transformer(this).path("do_lower_case").asBoolean()) {
+            description.put("lowerCase", true);
+        }
         reasons.add(
                 "pooling: " + (isPooled ? "none, as the file has the output sparse_embedding" : "max of the logits"));
         outputs("logits or sparse_embedding", isPooled ? "sparse_embedding" : "logits");

@@ -5,12 +5,10 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.handler.text.TextForm;
-import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /// Elasticsearch's service `amazon_sagemaker` with `"api": "elastic"`, which sends these to an endpoint.
 ///
@@ -22,7 +20,8 @@ import java.util.stream.Stream;
 /// | `rerank` | `{"input": [A, B], "query": Q, "top_n": 1, "return_documents": true}` | `{"rerank": [{"index": 1,
 /// "relevance_score": 0.9, "text": B}]}` |
 ///
-/// Each may have `task_settings`, which are the parameters of the task here. It fails on any other field of
+/// A dot in a token is written `__`, as Elasticsearch does for its own models. Each may have `task_settings`, which are
+/// the parameters of the task here. It fails on any other field of
 /// an answer. Embeddings without `input_type` look like OpenAI's, and are answered so.
 ///
 /// Source: `ElasticPayload` and its kin in Elasticsearch's `x-pack/plugin/inference`.
@@ -38,30 +37,25 @@ public final class ElasticForm implements TextForm {
     public Optional<Asked> read(InvocationRequest request, JsonNode body, String task) {
         boolean isOwn = body.has("input")
                 && !body.has("inputs")
+                && !body.has("text")
                 && !request.path().startsWith("/v1/")
-                && (task.equals(SearchTasks.SPARSE) || OWN.stream().anyMatch(body::has));
+                && (task.equals(SearchTasks.SPARSE) || OWN.stream().anyMatch(body::hasNonNull));
         if (!isOwn) {
             return Optional.empty();
         }
-        return Optional.of(
-                switch (task) {
-                    case SearchTasks.DENSE, SearchTasks.SPARSE -> embeddings(body, task);
-                    case SearchTasks.RANKING -> ranking(body);
-                    default ->
-                        throw wrongTask("input", task, "sentence-embeddings, sparse-embeddings or text-classification");
-                });
-    }
-
-    static BadInputException wrongTask(String field, String task, String expected) {
-        return new BadInputException(
-                "%s: found a model whose task is %s, expected %s".formatted(field, task, expected));
+        return switch (task) {
+            case SearchTasks.DENSE, SearchTasks.SPARSE ->
+                body.hasNonNull("query")
+                        ? SearchTasks.refuse("query", task, "text-classification, which ranks texts for a query")
+                        : Optional.of(embeddings(body, task));
+            case SearchTasks.RANKING -> Optional.of(ranking(body));
+            default ->
+                SearchTasks.refuse("input", task, "sentence-embeddings, sparse-embeddings or text-classification");
+        };
     }
 
     private static Asked embeddings(JsonNode body, String task) {
-        if (body.has("query")) {
-            throw wrongTask("query", task, "text-classification, which ranks texts for a query");
-        }
-        var fields = Fields.of(body, "body", List.of("input", "input_type", "task_settings"));
+        var fields = Fields.of(body, "body", List.of("input", "input_type", "task_settings", "query"));
         var parameters = fields.object("task_settings").deepCopy();
         fields.word("input_type", INPUT_TYPES.keySet().stream().sorted().toList())
                 .map(INPUT_TYPES::get)
@@ -83,10 +77,12 @@ public final class ElasticForm implements TextForm {
     private static JsonNode sparse(List<?> embeddings) {
         var answer = JsonNodeFactory.instance.objectNode();
         var all = answer.putArray("sparse_embedding");
-        Stream.of(embeddings.toArray(new SparseEmbedding[0]))
-                .forEach(embedding -> all.addObject()
-                        .put("is_truncated", embedding.isTruncated())
-                        .putPOJO("embedding", embedding.weights()));
+        for (var embedding : embeddings.toArray(new SparseEmbedding[0])) {
+            var weights =
+                    all.addObject().put("is_truncated", embedding.isTruncated()).putObject("embedding");
+            // A field of this name can't be indexed there.
+            embedding.weights().forEach((token, weight) -> weights.put(token.replace(".", "__"), weight));
+        }
         return answer;
     }
 

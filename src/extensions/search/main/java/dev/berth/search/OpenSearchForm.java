@@ -29,19 +29,21 @@ public final class OpenSearchForm implements TextForm {
 
     @Override
     public Optional<Asked> read(InvocationRequest request, JsonNode body, String task) {
-        if (body.has("inputs") || !(body.has("texts") || (body.has("documents") && body.has("query")))) {
+        boolean isRanking = body.hasNonNull("query");
+        if (body.has("inputs") || body.has("text") || !(body.has("texts") || (isRanking && body.has("documents")))) {
             return Optional.empty();
         }
-        if (body.has("query")) {
-            if (!task.equals(SearchTasks.RANKING)) {
-                throw ElasticForm.wrongTask("query", task, "text-classification, which ranks texts for a query");
-            }
-            return Optional.of(body.has("texts") ? ranking(body) : results(body));
-        }
-        if (!task.equals(SearchTasks.DENSE) && !task.equals(SearchTasks.SPARSE)) {
-            throw ElasticForm.wrongTask("texts", task, "sentence-embeddings or sparse-embeddings");
-        }
-        return Optional.of(embeddings(body));
+        return switch (task) {
+            case SearchTasks.RANKING ->
+                isRanking
+                        ? Optional.of(body.has("texts") ? ranking(body) : results(body))
+                        : SearchTasks.refuse("texts", task, "sentence-embeddings or sparse-embeddings, or a query");
+            case SearchTasks.DENSE, SearchTasks.SPARSE ->
+                isRanking
+                        ? SearchTasks.refuse("query", task, "text-classification, which ranks texts for a query")
+                        : Optional.of(embeddings(body));
+            default -> SearchTasks.refuse("texts", task, "sentence-embeddings or sparse-embeddings");
+        };
     }
 
     private static Asked embeddings(JsonNode body) {

@@ -3,6 +3,7 @@ package dev.berth.search;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.content.Excerpt;
 import dev.berth.json.JsonText;
 import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Vocabulary;
@@ -25,6 +26,9 @@ final class QueryWeights {
 
     /// @throws ModelArtifactException when the file is broken, or has what is no token
     private QueryWeights(ModelArtifact artifact, JsonNode json, Vocabulary vocabulary) {
+        if (!json.isObject()) {
+            throw bad(artifact, "found %s, expected an object".formatted(Excerpt.of(json)), null);
+        }
         for (var token : json.properties()) {
             if (!token.getValue().isNumber()) {
                 throw bad(

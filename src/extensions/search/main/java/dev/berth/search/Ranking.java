@@ -37,7 +37,7 @@ record Ranking(
             Fields fields, String texts, String most, ObjectNode parameters, Function<List<Rank>, JsonNode> written) {
         var read = SearchTexts.read(fields, texts);
         return new Ranking(
-                fields.requiredText("query"),
+                SearchTexts.text(fields.json("query"), "query").textValue(),
                 read,
                 parameters,
                 fields.integer(most, 1, Integer.MAX_VALUE)

@@ -34,14 +34,16 @@ record SearchTexts(String field, List<TextNode> texts, boolean isOne) {
                 field, Fields.elements(json, field, "a text or a list of texts", SearchTexts::text), false);
     }
 
-    /// A message about what the task gets, by what the caller has sent. Of those who send its parameters,
-    /// Elasticsearch calls them settings.
+    /// A message about what the task gets, by what the caller has sent. Elasticsearch calls parameters settings.
     String named(String message) {
-        return TextForm.named(message, field, isOne)
-                .replaceFirst("^parameters\\b", field.equals("input") ? "task_settings" : "parameters");
+        var named = TextForm.named(message, field, isOne);
+        return field.equals("input")
+                ? named.replaceFirst("^parameters\\b", "task_settings").replace("\"parameters\"", "\"task_settings\"")
+                : named;
     }
 
-    private static TextNode text(JsonNode json, String name) {
+    /// @throws BadInputException when it is none, or empty or too long
+    static TextNode text(JsonNode json, String name) {
         if (!(json instanceof TextNode text) || text.textValue().isBlank()) {
             throw Excerpt.bad(name, json, "a text that is not empty");
         }

@@ -9,11 +9,11 @@ import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.RowModel;
 import dev.berth.handler.task.TaskRecord;
 import dev.berth.handler.text.TextHandler;
+import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
 import dev.berth.memory.RequestMemory;
-import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Vocabulary;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /// Sparse embeddings: the weights of the tokens of the vocabulary that are near to a text, as SPLADE and
 /// OpenSearch's neural sparse models have them.
@@ -36,8 +37,14 @@ public class SparseEmbeddingHandler extends TextHandler<SparseEmbeddingHandler.P
     /// As the engine returns it, as it is read, and pooled.
     private static final int BYTES_OF_A_WEIGHT = 3 * Float.BYTES;
 
-    /// Of a map: the entry, and its number. The names are the vocabulary's.
-    private static final int BYTES_OF_AN_ENTRY = 64;
+    /// On a GPU. On a CPU a row goes by itself.
+    private static final int ROWS_OF_A_BATCH = 32;
+
+    /// Some hundred weights.
+    private static final int BYTES_OF_AN_ANSWER = 32 << 10;
+
+    /// Of a map: the entry, its number, and the name of one that has digits.
+    private static final int BYTES_OF_AN_ENTRY = 112;
 
     /// How answers name a token, in OpenSearch's words.
     public enum Format {
@@ -80,7 +87,7 @@ public class SparseEmbeddingHandler extends TextHandler<SparseEmbeddingHandler.P
 
     public SparseEmbeddingHandler(Path modelDirectory) {
         var artifact = ModelArtifact.open(modelDirectory);
-        boolean isPooled = !artifact.outputs().equals(List.of("logits"));
+        boolean isPooled = artifact.outputs().equals(List.of("sparse_embedding"));
         super(
                 artifact,
                 isPooled ? "sparse_embedding" : "logits",
@@ -93,7 +100,7 @@ public class SparseEmbeddingHandler extends TextHandler<SparseEmbeddingHandler.P
                         Parameters::with,
                         new Parameters("", false, Integer.MAX_VALUE, 0, Format.WORD, true)));
         this.isPooled = isPooled;
-        this.longest = artifact.longestRow();
+        this.longest = tokenizer.truncation(artifact.longestRow()).maxLength();
         try {
             this.vocabulary = Vocabulary.read(artifact.tokenizer());
         } catch (IOException e) {
@@ -124,9 +131,20 @@ public class SparseEmbeddingHandler extends TextHandler<SparseEmbeddingHandler.P
         return BYTES_OF_AN_ENTRY * ((SparseEmbedding) answer).weights().size();
     }
 
+    /// What the forwards that run at once take, and all answers.
     @Override
-    protected void checkRow(Encoding row, String name) {
-        RequestMemory.charge((long) (isPooled ? 1 : row.size()) * vocabulary.size() * BYTES_OF_A_WEIGHT);
+    public List<TaskRecord<EncodedText, Parameters>> inputFn(InvocationRequest request) throws IOException {
+        var records = super.inputFn(request);
+        int longestRow = records.stream()
+                .filter(record -> !isLookedUp(record))
+                .mapToInt(this::length)
+                .max()
+                .orElse(0);
+        long rows = isPooled
+                ? Math.min(records.size(), ROWS_OF_A_BATCH)
+                : Math.min(records.size(), Runtime.getRuntime().availableProcessors()) * (long) longestRow;
+        RequestMemory.charge(rows * vocabulary.size() * BYTES_OF_A_WEIGHT + records.size() * (long) BYTES_OF_AN_ANSWER);
+        return records;
     }
 
     @Override
@@ -191,11 +209,17 @@ public class SparseEmbeddingHandler extends TextHandler<SparseEmbeddingHandler.P
         return format == Format.TOKEN_ID ? String.valueOf(id) : vocabulary.token(id);
     }
 
+    /// Whether tokens begin behind the first character of the text, or end before its last one.
     private boolean isTruncated(TaskRecord<EncodedText, Parameters> record) {
         var row = record.input().row();
-        var text = record.input().text().text().stripTrailing();
+        var text = record.parameters().prompt() + record.input().text().text();
+        var own = IntStream.range(0, row.size())
+                .filter(i -> row.sequences()[i] >= 0)
+                .toArray();
+        int first = Arrays.stream(own).map(i -> row.starts()[i]).min().orElse(0);
+        int last = Arrays.stream(own).map(i -> row.ends()[i]).max().orElse(0);
         return row.size() >= longest
-                && Arrays.stream(row.ends()).max().orElse(0)
-                        < record.parameters().prompt().length() + text.length();
+                && (last < text.stripTrailing().length()
+                        || first > text.length() - text.stripLeading().length());
     }
 }

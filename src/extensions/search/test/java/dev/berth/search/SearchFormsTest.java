@@ -106,6 +106,31 @@ class SearchFormsTest {
                 {"sparse_embedding": [{"is_truncated": false, "embedding": %s}, {"is_truncated": true, "embedding": %s}]}""".formatted(own.path(0), own.path(1))));
     }
 
+    /// A field of that name can't be indexed there.
+    @Test
+    void dotsAreWrittenAsElasticsearchDoes() throws Exception {
+        assertThat(ask("sparse", "{\"input\": \"a.\"}")
+                        .at("/sparse_embedding/0/embedding")
+                        .fieldNames())
+                .toIterable()
+                .contains("__", "a")
+                .doesNotContain(".");
+        assertThat(ask("sparse", "\"a.\"").has(".")).isTrue();
+    }
+
+    /// Of hooks that nobody knows such a body is their own.
+    @Test
+    void otherHooksReadTheirOwnBodies() throws Exception {
+        assertThat(json(
+                        SERVERS.get("dense")
+                                .invoke(
+                                        "{\"text\": \"lamp\", \"input\": 1, \"query\": 2}",
+                                        "Content-Type",
+                                        "application/json"),
+                        200))
+                .isEqualTo(ask("dense", "{\"text\": \"lamp\"}"));
+    }
+
     @Test
     void elasticsearchReadsRanks() throws Exception {
         assertThat(ask("reranker", """
@@ -166,7 +191,9 @@ class SearchFormsTest {
         sparse|{"texts": [7]}|texts[0]: found 7, expected a text that is not empty
         mask|{"input": "a", "input_type": "ingest"}|input: found a model whose task is fill-mask, expected sentence-embeddings, sparse-embeddings or text-classification
         mask|{"texts": ["a"]}|texts: found a model whose task is fill-mask, expected sentence-embeddings or sparse-embeddings
-        reranker|{"input": ["a"], "input_type": "ingest"}|query: found nothing, expected a text
+        reranker|{"input": ["a"], "input_type": "ingest"}|query: found nothing, expected a text that is not empty
+        reranker|{"texts": ["a"]}|texts: found a model whose task is text-classification, expected sentence-embeddings or sparse-embeddings, or a query
+        dense|{"input": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen", "input_type": "ingest", "task_settings": {"truncation": false}}|input: found 51 tokens, expected at most the 40 that the model takes; "task_settings": {"truncation": true} cuts longer texts
         reranker|{"input": ["a"], "query": "b", "task_settings": {"nothing": 1}}|task_settings: found the unknown parameter "nothing", expected one of top_k, function_to_apply, truncation
         reranker|{"input": ["a"], "query": "b", "top_n": 0}|top_n: found 0, expected a whole number of at least 1
         classes|{"input": ["a"], "query": "b"}|query: found a model of 3 labels, expected a reranker, which has one

@@ -14,8 +14,11 @@ final class AnswerCache {
     /// What an answer depends on.
     record Asked(TextInput text, Object parameters) {
 
-        private int characters() {
-            return text.text().length() + text.pair().map(String::length).orElse(0);
+        /// Those that a caller chooses.
+        private long characters() {
+            return text.text().length()
+                    + text.pair().map(String::length).orElse(0)
+                    + parameters.toString().length();
         }
     }
 
@@ -30,9 +33,9 @@ final class AnswerCache {
 
     private AnswerCache(long bytes) {
         this.answers = Caffeine.newBuilder()
-                .maximumWeight(bytes)
-                .weigher((Asked asked, Kept kept) ->
-                        BYTES_OF_AN_ENTRY + Character.BYTES * asked.characters() + kept.bytes)
+                .maximumWeight(Math.min(bytes, Runtime.getRuntime().maxMemory() / 4))
+                .weigher((Asked asked, Kept kept) -> Math.clamp(
+                        BYTES_OF_AN_ENTRY + Character.BYTES * asked.characters() + kept.bytes, 0, Integer.MAX_VALUE))
                 .executor(Runnable::run)
                 .build();
     }

@@ -96,6 +96,12 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
         return List.of("/v1/embeddings");
     }
 
+    /// Of own hooks as well, whatever they call it.
+    @Override
+    protected String askedAs() {
+        return "sentence-embeddings";
+    }
+
     /// Where a class of its own does not look at the answers itself.
     @Override
     protected boolean joinsRepeats() {

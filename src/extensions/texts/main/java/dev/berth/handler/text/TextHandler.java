@@ -123,6 +123,11 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
         return IntStream.range(0, ids.length).toArray();
     }
 
+    /// The task that forms of other APIs take this for.
+    protected String askedAs() {
+        return artifact.task();
+    }
+
     /// Whether a record that equals another one gets its answer, of the same request or out of the cache.
     protected boolean joinsRepeats() {
         return false;
@@ -186,7 +191,7 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
 
     private JsonNode ofTask(InvocationRequest request, JsonNode body) {
         for (var form : TextForm.ALL) {
-            var asked = form.read(request, body, artifact.task());
+            var asked = form.read(request, body, askedAs());
             if (asked.isPresent()) {
                 request.attributes().put(ASKED, asked.get());
                 return asked.get().body();
