@@ -14,7 +14,7 @@ from pictures import Pictures
 from progress import each
 from refused import Refused, last_line
 from subject import Subject
-from tasks import QUESTION_ANSWERING, SENTENCE_EMBEDDINGS
+from tasks import EMBEDDINGS, QUESTION_ANSWERING
 
 # How many passages a context has.
 PASSAGES = [1, 3, 8]
@@ -103,7 +103,7 @@ def measure_others(subject: Subject | Pictures, precision: str) -> Agreement:
         ]
     finally:
         torch.set_num_threads(threads)
-    if subject.task is SENTENCE_EMBEDDINGS:
+    if subject.task in EMBEDDINGS:
         apart = [
             1 - torch.nn.functional.cosine_similarity(one.double(), other.double()).item() for one, other in rows
         ]

@@ -8,6 +8,7 @@ import tarfile
 from pathlib import Path
 
 import japanese_words
+import splade
 from progress import each
 from refused import Refused
 
@@ -15,6 +16,8 @@ FORMAT = 1
 MODEL_JSON = "model.json"
 # Hugging Face's, where the model has them.
 TOKENIZER_SETTINGS = ["tokenizer_config.json", "special_tokens_map.json"]
+# What some artifacts have beside what `DESCRIBED` names.
+MORE = [*TOKENIZER_SETTINGS, splade.TABLE]
 DESCRIBED = [MODEL_JSON, "tokenizer.json", "sample.json", "sample.png", "sample-response.json"]
 CODE = "code"
 DICTIONARY = japanese_words.DIRECTORY
@@ -53,7 +56,7 @@ def write(
         write_json(unfinished / MODEL_JSON, description, indent=2)
 
         # An archive of what was here before would be taken for one of what is here now.
-        stale_names = [*DESCRIBED, *TOKENIZER_SETTINGS]
+        stale_names = [*DESCRIBED, *MORE]
         archives = [*directory.glob("*.tar.gz"), *directory.glob("*.tgz")]
         for stale in [*(directory / name for name in stale_names), *archives]:
             stale.unlink(missing_ok=True)
@@ -93,7 +96,7 @@ def pack(directory: Path, archive: str) -> Path:
     The same files make the same archive, byte by byte.
     """
     description = json.loads((directory / MODEL_JSON).read_text(encoding="utf-8"))
-    described = [name for name in DESCRIBED + TOKENIZER_SETTINGS if (directory / name).exists()]
+    described = [name for name in DESCRIBED + MORE if (directory / name).exists()]
     names = described + [file["path"] for file in description["files"]] + files_below(directory, CODE, DICTIONARY)
     total = sum((directory / name).stat().st_size for name in names)
     unfinished = directory / f"{archive}.unfinished"

@@ -4,6 +4,7 @@ import transformers
 from torch import nn
 
 import pictures
+import splade
 import tasks
 import verification
 from pictures import Pictures
@@ -13,6 +14,9 @@ from subject import Subject
 # Of scores, in fp32. Another order of sums rounds otherwise.
 TOLERATED = 1e-4
 
+# Letters of an answer in a message.
+LONGEST_SHOWN = 1000
+
 
 def mask(text: str, name: str) -> str:
     """The text with its second word masked."""
@@ -21,12 +25,12 @@ def mask(text: str, name: str) -> str:
 
 
 def asker(name: str, subject: Subject | Pictures, file):
-    """Answers as the task's pipeline does. transformers has none that pools: there the vector is the answer."""
+    """Answers as the task's pipeline does. transformers has none that pools: there it is the vector."""
     if subject.task is tasks.IMAGE_CLASSIFICATION:
         return tasks.pipeline(
             subject.task, name, subject.model, file, subject.inputs, image_processor=subject.processor
         )
-    if subject.task is not tasks.SENTENCE_EMBEDDINGS:
+    if subject.task not in tasks.EMBEDDINGS:
         pipeline = tasks.pipeline(subject.task, name, subject.model, file, subject.inputs, mask=subject.mask)
         if subject.task is tasks.TOKEN_CLASSIFICATION and not pipeline.tokenizer.is_fast:
             unknown = pipeline.tokenizer.unk_token
@@ -52,13 +56,27 @@ def placed(entity: dict, text: str, subject: Subject, unknown: str) -> dict:
     return entity | {"word": word, "start": start, "end": end}
 
 
-def sample(name: str, subject: Subject | Pictures, untraced: nn.Module) -> tuple[dict | bytes, list]:
-    """A request, and what the pipeline answers it."""
+def sample(name: str, subject: Subject | Pictures, untraced: nn.Module) -> tuple[dict | bytes, list | dict]:
+    """A request, and what the pipeline answers it. Of sparse embeddings it is the weights by their tokens."""
     if subject.task is tasks.IMAGE_CLASSIFICATION:
         picture = subject.asked()[0]
         return pictures.png(picture), rounded(asker(name, subject, untraced)(picture))
+    if subject.task is tasks.SPARSE_EMBEDDINGS:
+        text = clearest(texts(name, subject), subject)
+        return {"inputs": text}, rounded(splade.named(asker(name, subject, untraced)(text), subject.tokenizer))
     text = texts(name, subject)[0]
     return {"inputs": text}, rounded(asker(name, subject, untraced)(text))
+
+
+def clearest(texts: list[str], subject: Subject) -> str:
+    """The text whose answer has the same tokens on another machine: none of the logits is nearly 0, above or below."""
+    logits = subject._replace(head=splade.largest).module("fp32")
+
+    def nearest(text: str) -> float:
+        row = verification.batch([encoded(text, subject)], subject.inputs, subject.padding)
+        return verification.run(logits, row).abs().min().item()
+
+    return max(texts, key=nearest)
 
 
 def verify(name: str, subject: Subject | Pictures, untraced: nn.Module, traced: nn.Module, precision: str) -> None:
@@ -69,6 +87,7 @@ def verify(name: str, subject: Subject | Pictures, untraced: nn.Module, traced: 
     for one in asked:
         one, other = rounded(ours(one)), rounded(theirs(one))
         if precision == "fp32" and not alike(one, other):
+            one, other = (str(answer)[:LONGEST_SHOWN] for answer in (one, other))
             raise Refused(f"the pipeline answers {one} with the traced file, and {other} with the model")
         largest = max(largest, difference(one, other))
     print(f"pipeline: {len(asked)} answers as with the untraced model, scores at most {largest:.2g} apart")

@@ -148,32 +148,41 @@ def load(model: str) -> Sentence:
 
     It refuses what is not known here: vectors would be others than those of sentence-transformers.
     """
-    name = next((name for name in TRANSFORMERS if find(model, name)), TRANSFORMERS[0])
-    transformer = read_json(model, name) or {}
-    check(name, transformer, TRANSFORMER)
+    _, settings_of_encoder = transformer(model, TRANSFORMER)
     settings = read_json(model, SETTINGS) or {}
     check(SETTINGS, settings, OF_SETTINGS)
     parameters = defaults(settings)
     return Sentence(
         steps(model, "prompt" in parameters),
-        transformer.get("max_seq_length"),
-        bool(transformer.get("do_lower_case")),
+        settings_of_encoder.get("max_seq_length"),
+        bool(settings_of_encoder.get("do_lower_case")),
         parameters,
     )
 
 
+def transformer(model: str, keys: Keys) -> tuple[str, dict]:
+    """The name of the file of a Transformer's settings, and those."""
+    name = next((name for name in TRANSFORMERS if find(model, name)), TRANSFORMERS[0])
+    settings = read_json(model, name) or {}
+    check(name, settings, keys)
+    return name, settings
+
+
 def defaults(settings: dict) -> dict:
     """What a request's parameters are where it leaves them out."""
-    name, prompts, parameters = settings.get("default_prompt_name"), settings.get("prompts") or {}, {}
-    if name and not isinstance(prompts.get(name), str):
-        raise Refused(f"{SETTINGS}: default_prompt_name: found {name!r}, expected one of {', '.join(prompts) or 'prompts'}")
-    if name and prompts[name]:
-        parameters["prompt"] = prompts[name]
+    parameters = default_prompt(settings)
     if (dimension := settings.get("truncate_dim")) is not None:
         if not isinstance(dimension, int) or dimension < 1:
             raise Refused(f"{SETTINGS}: truncate_dim: found {dimension}, expected a whole number of at least 1")
         parameters["truncate_dim"] = dimension
     return parameters
+
+
+def default_prompt(settings: dict) -> dict:
+    name, prompts = settings.get("default_prompt_name"), settings.get("prompts") or {}
+    if name and not isinstance(prompts.get(name), str):
+        raise Refused(f"{SETTINGS}: default_prompt_name: found {name!r}, expected one of {', '.join(prompts) or 'prompts'}")
+    return {"prompt": prompts[name]} if name and prompts[name] else {}
 
 
 def steps(model: str, has_prompt: bool) -> Pooling:
@@ -244,16 +253,21 @@ def pooling_modes(config: dict, folder: str) -> list[str]:
 def dense(model: str, folder: str) -> Dense:
     config = read_json(model, f"{folder}/config.json")
     linear = nn.Linear(config["in_features"], config["out_features"], bias=config.get("bias", True))
-    weights = find(model, f"{folder}/model.safetensors")
-    if weights:
-        state = safetensors.torch.load_file(weights)
-    else:
-        state = torch.load(find(model, f"{folder}/pytorch_model.bin"), map_location="cpu", weights_only=True)
-    linear.load_state_dict({name.removeprefix("linear."): tensor for name, tensor in state.items()})
+    _, tensors = state(model, folder)
+    linear.load_state_dict({name.removeprefix("linear."): tensor for name, tensor in tensors.items()})
     activation = config.get("activation_function", "torch.nn.modules.activation.Tanh").rsplit(".", 1)[-1]
     if not hasattr(nn, activation):
         raise Refused(f"{folder}/config.json: activation_function: found {activation!r}, expected one of torch.nn")
     return Dense(linear.float().requires_grad_(False), getattr(nn, activation)())
+
+
+def state(model: str, folder: str) -> tuple[str, dict[str, torch.Tensor]]:
+    """The name of the file of a module's tensors, and those."""
+    name = f"{folder}/model.safetensors"
+    if weights := find(model, name):
+        return name, safetensors.torch.load_file(weights)
+    name = f"{folder}/pytorch_model.bin"
+    return name, torch.load(find(model, name), map_location="cpu", weights_only=True)
 
 
 def read_json(model: str, name: str):

@@ -13,6 +13,7 @@ from torch import nn
 import graph
 import japanese_words
 import pooling
+import splade
 import verification
 from examples import Language, language_of
 from model import (
@@ -25,7 +26,16 @@ from model import (
     refuse_impossible,
 )
 from refused import Refused
-from tasks import CLASSIFICATIONS, FILL_MASK, QUESTION_ANSWERING, SENTENCE_EMBEDDINGS, TEXT_CLASSIFICATION, Task, labels
+from tasks import (
+    CLASSIFICATIONS,
+    FILL_MASK,
+    QUESTION_ANSWERING,
+    SENTENCE_EMBEDDINGS,
+    SPARSE_EMBEDDINGS,
+    TEXT_CLASSIFICATION,
+    Task,
+    labels,
+)
 from tokenizer import (
     default_parameters,
     is_of_unspaced_scripts,
@@ -42,8 +52,12 @@ USUAL_LENGTH = 128
 
 
 class Subject(NamedTuple):
-    """The model in fp32, its tokenizer, and what both say of the rows that the model takes."""
+    """The model in fp32, its tokenizer, and what both say of the rows that the model takes.
 
+    `source` is where both are, by what transformers takes. `files` are the artifact's for what is done beside the model.
+    """
+
+    source: str
     model: nn.Module
     tokenizer_json: dict
     tokenizer: tokenizers.Tokenizer | japanese_words.WordTokenizer
@@ -51,7 +65,7 @@ class Subject(NamedTuple):
     longest: int
     pair: dict
     language: Language
-    dictionary_files: dict[str, Path]
+    files: dict[str, Path | bytes]
     task: Task
     head: Callable
     mask: int | None = None
@@ -163,21 +177,29 @@ def load_subject(
 
     A compiled file can't gather masks: how many there are is no shape.
     """
-    model = load_model(name, attention, task)
+    layout = splade.layout(name) if task is SPARSE_EMBEDDINGS else None
+    source = splade.directory(name, layout.encoder) if layout else name
+    model = load_model(source, attention, task)
     refuse_impossible(model)
-    tokenizer_json = load_tokenizer_json(name, model.get_input_embeddings().weight.shape[0])
+    tokenizer_json = load_tokenizer_json(source, model.get_input_embeddings().weight.shape[0])
     unknown = unknown_id(tokenizer_json)
     sentence = pooling.load(name) if task is SENTENCE_EMBEDDINGS else None
-    settings = pooling.read_json(name, "tokenizer_config.json") or {}
+    if layout:
+        sentence = splade.load(name, source, layout)
+    settings = pooling.read_json(source, "tokenizer_config.json") or {}
     longest = longest_sequence(model, settings.get("model_max_length"), sentence.longest if sentence else None)
     if sentence and sentence.lower_case:
         tokenizer_json = lower_case(tokenizer_json)
     tokenizer = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json))
-    words = words_of(name, dictionary)
+    words = words_of(source, dictionary)
     if words:
         tokenizer = japanese_words.WordTokenizer(tokenizer, words.description, words.dictionary)
         tokenizer_json = {japanese_words.KEY: words.description} | tokenizer_json
+    files = words.files() if words else {}
+    if layout and (table := splade.table(name, layout, tokenizer)):
+        files |= {splade.TABLE: table}
     subject = Subject(
+        source=source,
         model=model,
         tokenizer_json=tokenizer_json,
         tokenizer=tokenizer,
@@ -185,7 +207,7 @@ def load_subject(
         longest=longest,
         pair=pair_template(tokenizer, padding_id(model)),
         language=language_of(tokenizer, unknown, is_of_unspaced_scripts(tokenizer)),
-        dictionary_files=words.files() if words else {},
+        files=files,
         task=task,
         head=sentence.steps if sentence else task.head,
         mask=mask_id(name) if task is FILL_MASK and not compiled else None,

@@ -35,8 +35,8 @@ LABELS = {
 }
 
 
-def bert_tokenizer(names: list[str]) -> transformers.PreTrainedTokenizerFast:
-    tokenizer = word_piece("$A $B", [*BERT_TOKENS, "[MASK]"])
+def bert_tokenizer(names: list[str], vocabulary: int = 300) -> transformers.PreTrainedTokenizerFast:
+    tokenizer = word_piece("$A $B", [*BERT_TOKENS, "[MASK]"], vocabulary)
     ids = {word: tokenizer.token_to_id(word) for word in ("[CLS]", "[SEP]")}
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=list(ids.items())
@@ -60,8 +60,8 @@ def fast(tokenizer: tokenizers.Tokenizer, rows: list[str], names: dict) -> trans
     )
 
 
-def bert(**more) -> tuple:
-    tokenizer = bert_tokenizer([*ROWS, "token_type_ids"])
+def bert(vocabulary: int = 300, **more) -> tuple:
+    tokenizer = bert_tokenizer([*ROWS, "token_type_ids"], vocabulary)
     config = transformers.BertConfig(
         vocab_size=len(tokenizer), pad_token_id=0, max_position_embeddings=LONGEST, **SIZE, **more
     )
@@ -90,16 +90,22 @@ FAMILIES = {"bert": bert, "distilbert": distilbert, "roberta": roberta}
 
 
 def save(task: str, family: str, directory: Path, **more) -> Path:
-    """A model of the task and its tokenizer; `more` goes into config.json."""
+    """A model of the task and its tokenizer; `more` goes into config.json, or is how many words a BERT knows."""
     named = LABELS.get(task, [])
     numbers = {name: number for number, name in enumerate(named)}
     labels = {"id2label": dict(enumerate(named)), "label2id": numbers} if named else {}
     config, tokenizer = FAMILIES[family](**(labels | more))
     torch.manual_seed(7)
-    getattr(transformers, TASKS[task].loader).from_config(config).save_pretrained(directory)
+    model = getattr(transformers, TASKS[task].loader).from_config(config)
+    if task == "sparse-embeddings":
+        # Most logits are below 0 then, as those of trained models are.
+        model.get_output_embeddings().bias.data.fill_(-3)
+    model.save_pretrained(directory)
     tokenizer.save_pretrained(directory)
     if task == "sentence-embeddings":
         save_modules(directory, POOLINGS[family])
+    if task == "sparse-embeddings":
+        save_splade(directory, **SPLADES[family])
     return directory
 
 
@@ -128,12 +134,57 @@ def save_modules(directory: Path, chosen: dict) -> None:
     if "normalize" in chosen:
         modules.append(("3_Normalize", "Normalize"))
         write_json(directory / "3_Normalize" / "config.json", {})
+    list_modules(directory, [(path, f"sentence_transformers.models.{name}") for path, name in modules])
+    write_json(directory / "sentence_bert_config.json", {"max_seq_length": LONGEST - 8, "do_lower_case": False})
+
+
+def list_modules(directory: Path, modules: list[tuple[str, str]]) -> None:
     listed = [
-        {"idx": index, "name": str(index), "path": path, "type": f"sentence_transformers.models.{name}"}
-        for index, (path, name) in enumerate(modules)
+        {"idx": index, "name": str(index), "path": path, "type": kind} for index, (path, kind) in enumerate(modules)
     ]
     write_json(directory / "modules.json", listed)
-    write_json(directory / "sentence_bert_config.json", {"max_seq_length": LONGEST - 8, "do_lower_case": False})
+
+
+# As published: by older and newer versions of sentence-transformers, and with a table for queries.
+SPLADES = {
+    "bert": {"encoder": "MLMTransformer"},
+    "distilbert": {"encoder": "MLMTransformer", "activation_function": "log1p_relu", "table": True},
+    "roberta": {"encoder": "Transformer", "pooling_strategy": "sum"},
+}
+
+
+SPARSE = "sentence_transformers.sparse_encoder.models."
+STATIC = "query_0_SparseStaticEmbedding"
+
+
+def save_splade(directory: Path, encoder: str = "MLMTransformer", table: bool = False, **pooling) -> None:
+    """The files of a SparseEncoder, as they lie on the hub."""
+    behind = "document_1_SpladePooling" if table else "1_SpladePooling"
+    modules = [("", SPARSE + encoder), (behind, f"{SPARSE}SpladePooling")]
+    write_json(directory / behind / "config.json", {"word_embedding_dimension": None, **pooling})
+    task = {"transformer_task": "fill-mask"} if encoder == "Transformer" else {}
+    settings = {"max_seq_length": LONGEST - 8, "do_lower_case": False, **task}
+    write_json(directory / "sentence_bert_config.json", settings)
+    write_json(directory / "config_sentence_transformers.json", {"model_type": "SparseEncoder", "prompts": {}})
+    if not table:
+        list_modules(directory, modules)
+        return
+    list_modules(directory, [("", "sentence_transformers.models.Router")])
+    router = {
+        "types": {STATIC: f"{SPARSE}SparseStaticEmbedding", **dict(modules)},
+        "structure": {"query": [STATIC], "document": [name for name, _ in modules]},
+        "parameters": {"default_route": "document", "allow_empty_key": True},
+    }
+    write_json(directory / "router_config.json", router)
+    write_json(directory / STATIC / "config.json", {"frozen": True})
+    tokenizer = transformers.AutoTokenizer.from_pretrained(directory)
+    tokenizer.save_pretrained(directory / STATIC)
+    safetensors.torch.save_file({"weight": weights_of_queries(len(tokenizer))}, directory / STATIC / "model.safetensors")
+
+
+def weights_of_queries(count: int) -> torch.Tensor:
+    """A weight a token, rare ones larger, a quarter of them 0."""
+    return (torch.arange(count) % 4) * torch.linspace(0.1, 2, count)
 
 
 def write_json(path: Path, value) -> None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 import transformers
 
+import splade
 from refused import Refused, first_line
 from tokenizer import find
 
@@ -58,10 +59,14 @@ TOKEN_CLASSIFICATION = Task(
 # Vectors, pooled as the files of sentence-transformers say.
 SENTENCE_EMBEDDINGS = Task("sentence-embeddings", "AutoModel", "Model", ["sentence_embedding"], pairs=False)
 FILL_MASK = Task("fill-mask", "AutoModelForMaskedLM", "ForMaskedLM", ["logits"], pairs=False)
+# Weights of the vocabulary, pooled as the files of sentence-transformers say.
+SPARSE_EMBEDDINGS = Task("sparse-embeddings", "AutoModelForMaskedLM", "ForMaskedLM", ["sparse_embedding"], pairs=False)
 IMAGE_CLASSIFICATION = Task(
     "image-classification", "AutoModelForImageClassification", "ForImageClassification", ["logits"], pairs=False
 )
 CLASSIFICATIONS = [TEXT_CLASSIFICATION, TOKEN_CLASSIFICATION]
+# What has vectors for answers. Nothing in an architecture says that a model is for these.
+EMBEDDINGS = [SENTENCE_EMBEDDINGS, SPARSE_EMBEDDINGS]
 TASKS = {
     task.name: task
     for task in [
@@ -69,6 +74,7 @@ TASKS = {
         TEXT_CLASSIFICATION,
         TOKEN_CLASSIFICATION,
         SENTENCE_EMBEDDINGS,
+        SPARSE_EMBEDDINGS,
         FILL_MASK,
         IMAGE_CLASSIFICATION,
     ]
@@ -82,6 +88,8 @@ def choose(model: str, wanted: str | None) -> Task:
     """
     if wanted:
         return TASKS[wanted]
+    if splade.is_named(model):
+        return SPARSE_EMBEDDINGS
     try:
         config = transformers.AutoConfig.from_pretrained(model)
     except Exception:
@@ -93,7 +101,7 @@ def choose(model: str, wanted: str | None) -> Task:
         return SENTENCE_EMBEDDINGS
     for task in TASKS.values():
         # An encoder without those files has nothing that says what it is for.
-        if task is not SENTENCE_EMBEDDINGS and any(architecture.endswith(task.architecture) for architecture in architectures):
+        if task not in EMBEDDINGS and any(architecture.endswith(task.architecture) for architecture in architectures):
             return task
     return QUESTION_ANSWERING
 

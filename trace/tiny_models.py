@@ -39,14 +39,14 @@ class Family:
     longest: int = LONGEST
 
 
-def word_piece(pair: str, special: list[str]) -> tokenizers.Tokenizer:
+def word_piece(pair: str, special: list[str], vocabulary: int = 300) -> tokenizers.Tokenizer:
     """Like a stored one, it asks for truncation and padding."""
     tokenizer = tokenizers.Tokenizer(models.WordPiece(unk_token=unknown(special)))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
     tokenizer.train_from_iterator(
-        SENTENCES, trainers.WordPieceTrainer(vocab_size=300, special_tokens=special, show_progress=False)
+        SENTENCES, trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=special, show_progress=False)
     )
     tokenizer.enable_truncation(12)
     tokenizer.enable_padding()

@@ -171,12 +171,12 @@ def make_artifact(arguments: argparse.Namespace) -> None:
     steps.next(f"write {arguments.output}")
     tokenizer = None
     if task is not tasks.IMAGE_CLASSIFICATION:
-        files |= subject.dictionary_files
+        files |= subject.files
         tokenizer = subject.tokenizer_json
     if task not in (tasks.QUESTION_ANSWERING, tasks.IMAGE_CLASSIFICATION):
-        settings = {name: find(arguments.model, name) for name in artifact.TOKENIZER_SETTINGS}
+        settings = {name: find(subject.source, name) for name in artifact.TOKENIZER_SETTINGS}
         files |= {name: file for name, file in settings.items() if file}
-    answer = exact(answer, target, precision)
+    answer = exact(task, answer, target, precision)
     artifact.write(arguments.output, description, tokenizer, files, sample, answer)
     if arguments.name:
         steps.next(f"pack {arguments.name}")
@@ -199,10 +199,9 @@ def load(arguments: argparse.Namespace, task: tasks.Task, attention: str | None)
     return load_pictures(arguments.model, attention)
 
 
-def exact(answer, target: str, precision: str):
+def exact(task: tasks.Task, answer, target: str, precision: str):
     """The sample's answer where each machine gives the same: it is compared at start. int8 and fp16 round otherwise."""
-    qa = isinstance(answer, dict) and "answer" in answer
-    return answer if qa or (target, precision) == ("cpu", "fp32") else None
+    return answer if task is tasks.QUESTION_ANSWERING or (target, precision) == ("cpu", "fp32") else None
 
 
 def check(arguments: argparse.Namespace, precision: str) -> None:
