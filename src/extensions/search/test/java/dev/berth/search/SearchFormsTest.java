@@ -124,7 +124,7 @@ class SearchFormsTest {
         assertThat(json(
                         SERVERS.get("dense")
                                 .invoke(
-                                        "{\"text\": \"lamp\", \"input\": 1, \"query\": 2}",
+                                        "{\"text\": \"lamp\", \"texts\": [1], \"query\": 2}",
                                         "Content-Type",
                                         "application/json"),
                         200))
@@ -193,7 +193,7 @@ class SearchFormsTest {
         mask|{"texts": ["a"]}|texts: found a model whose task is fill-mask, expected sentence-embeddings or sparse-embeddings
         reranker|{"input": ["a"], "input_type": "ingest"}|query: found nothing, expected a text that is not empty
         reranker|{"texts": ["a"]}|texts: found a model whose task is text-classification, expected sentence-embeddings or sparse-embeddings, or a query
-        dense|{"input": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen", "input_type": "ingest", "task_settings": {"truncation": false}}|input: found 51 tokens, expected at most the 40 that the model takes; "task_settings": {"truncation": true} cuts longer texts
+        dense|{"input": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen", "input_type": "ingest", "task_settings": {"truncation": false}}|input: found 50 tokens, expected at most the 40 that the model takes; "task_settings": {"truncation": true} cuts longer texts
         reranker|{"input": ["a"], "query": "b", "task_settings": {"nothing": 1}}|task_settings: found the unknown parameter "nothing", expected one of top_k, function_to_apply, truncation
         reranker|{"input": ["a"], "query": "b", "top_n": 0}|top_n: found 0, expected a whole number of at least 1
         classes|{"input": ["a"], "query": "b"}|query: found a model of 3 labels, expected a reranker, which has one
