@@ -10,19 +10,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// Elasticsearch's service `amazon_sagemaker` with `"api": "elastic"`, which sends these to an endpoint.
+/// Elasticsearch's service `amazon_sagemaker` with `"api": "elastic"`. What it sends to an endpoint for its tasks
+/// `text_embedding`, `sparse_embedding` and `rerank`, and what it reads of the answers:
 ///
-/// | task there | request | answer |
-/// |---|---|---|
-/// | `text_embedding` | `{"input": [A, B], "input_type": "ingest"}` | `{"text_embedding": [{"embedding": […]}, …]}` |
-/// | `sparse_embedding` | the same | `{"sparse_embedding": [{"is_truncated": false, "embedding": {"token": 0.1}}, …]}`
-/// |
-/// | `rerank` | `{"input": [A, B], "query": Q, "top_n": 1, "return_documents": true}` | `{"rerank": [{"index": 1,
-/// "relevance_score": 0.9, "text": B}]}` |
+/// ```
+/// {"input": [A, B], "input_type": "ingest"}  {"text_embedding": [{"embedding": [0.1, …]}, …]}
+///                                            {"sparse_embedding": [{"is_truncated": false, "embedding": {…}}, …]}
+/// {"input": [A, B], "query": Q, "top_n": 1}  {"rerank": [{"index": 1, "relevance_score": 0.9}]}
+/// ```
 ///
-/// A dot in a token is written `__`, as Elasticsearch does for its own models. Each may have `task_settings`, which are
-/// the parameters of the task here. It fails on any other field of
-/// an answer. Embeddings without `input_type` look like OpenAI's, and are answered so.
+/// Any of them may have `task_settings`, which are the parameters of the task here. Elasticsearch fails on another
+/// field of an answer. Embeddings without `input_type` look like OpenAI's, and are answered so. A dot in a token is
+/// written `__`, as Elasticsearch does for its own models.
 ///
 /// Source: `ElasticPayload` and its kin in Elasticsearch's `x-pack/plugin/inference`.
 public final class ElasticForm implements TextForm {
@@ -30,6 +29,9 @@ public final class ElasticForm implements TextForm {
     /// What the texts are for, and what the tasks call it; empty: they make no difference.
     private static final Map<String, String> INPUT_TYPES =
             Map.of("search", "query", "ingest", "document", "classification", "", "clustering", "");
+
+    /// A ranking has no use for it.
+    private static final JsonNode IDLE = Json.parse("{\"input_type\": []}", "fields");
 
     private static final List<String> OWN = List.of("input_type", "query", "task_settings");
 
@@ -90,7 +92,7 @@ public final class ElasticForm implements TextForm {
         var known = List.of("input", "query", "top_n", "return_documents", "task_settings");
         var fields = Fields.of(body, "body", known, IDLE);
         boolean withTexts = fields.bool("return_documents", false);
-        return Ranking.of(fields, "input", "top_n", fields.object("task_settings"), ranks -> {
+        return Ranking.of(fields, "input", fields.object("task_settings"), ranks -> {
             var answer = JsonNodeFactory.instance.objectNode();
             var all = answer.putArray("rerank");
             for (var rank : ranks) {
@@ -102,6 +104,4 @@ public final class ElasticForm implements TextForm {
             return answer;
         });
     }
-
-    private static final JsonNode IDLE = Json.parse("{\"input_type\": []}", "fields");
 }

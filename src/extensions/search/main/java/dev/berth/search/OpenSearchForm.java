@@ -10,15 +10,16 @@ import dev.berth.hooks.InvocationRequest;
 import java.util.List;
 import java.util.Optional;
 
-/// What OpenSearch's connectors for SageMaker send besides bare lists of texts, which the tasks read themselves.
+/// What OpenSearch's connectors for SageMaker send besides bare lists of texts, which the tasks read themselves: for
+/// asymmetric embeddings, and for rerankers of Text Embeddings Inference and of Cohere.
 ///
-/// | blueprint | request | answer |
-/// |---|---|---|
-/// | asymmetric embeddings | `{"texts": [A, B], "content_type": "query"}`, or `"passage"` | `[[…], …]`, or `[{"token":
-/// 0.1}, …]` |
-/// | rerankers of Text Embeddings Inference | `{"query": Q, "texts": [A, B]}` | `[{"index": 1, "score": 0.9}, …]` |
-/// | rerankers of Cohere | `{"query": Q, "documents": [A, B], "top_n": 1}` | `{"results": [{"index": 1,
-/// "relevance_score": 0.9}]}` |
+/// ```
+/// {"texts": [A, B], "content_type": "query"}       [[0.1, …], …], or [{"a": 0.1, …}, …]
+/// {"query": Q, "texts": [A, B]}                    [{"index": 1, "score": 0.9}, …]
+/// {"query": Q, "documents": [A, B], "top_n": 1}    {"results": [{"index": 1, "relevance_score": 0.9}]}
+/// ```
+///
+/// The other `content_type` is `passage`.
 ///
 /// Source: ml-commons' `docs/remote_inference_blueprints`.
 public final class OpenSearchForm implements TextForm {
@@ -67,7 +68,7 @@ public final class OpenSearchForm implements TextForm {
         if (fields.bool("raw_scores", false)) {
             parameters.put("function_to_apply", "none");
         }
-        return Ranking.of(fields, "texts", "top_n", parameters, ranks -> {
+        return Ranking.of(fields, "texts", parameters, ranks -> {
             var answer = JsonNodeFactory.instance.arrayNode();
             ranks.forEach(rank -> answer.addObject().put("index", rank.index()).put("score", rank.score()));
             return answer;
@@ -76,7 +77,7 @@ public final class OpenSearchForm implements TextForm {
 
     private static Asked results(JsonNode body) {
         var fields = Fields.of(body, "body", List.of("query", "documents", "top_n"), IDLE);
-        return Ranking.of(fields, "documents", "top_n", JsonNodeFactory.instance.objectNode(), ranks -> {
+        return Ranking.of(fields, "documents", JsonNodeFactory.instance.objectNode(), ranks -> {
             var answer = JsonNodeFactory.instance.objectNode();
             var all = answer.putArray("results");
             ranks.forEach(rank -> all.addObject().put("index", rank.index()).put("relevance_score", rank.score()));

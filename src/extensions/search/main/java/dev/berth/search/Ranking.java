@@ -32,15 +32,13 @@ record Ranking(
     record Rank(int index, float score, String text) {}
 
     /// @param texts the field that has them
-    /// @param most the field that has how many are answered
-    static Ranking of(
-            Fields fields, String texts, String most, ObjectNode parameters, Function<List<Rank>, JsonNode> written) {
+    static Ranking of(Fields fields, String texts, ObjectNode parameters, Function<List<Rank>, JsonNode> written) {
         var read = SearchTexts.read(fields, texts);
         return new Ranking(
                 SearchTexts.text(fields.json("query"), "query").textValue(),
                 read,
                 parameters,
-                fields.integer(most, 1, Integer.MAX_VALUE)
+                fields.integer("top_n", 1, Integer.MAX_VALUE)
                         .orElse((long) read.texts().size()),
                 written);
     }
