@@ -16,7 +16,7 @@ final class AnswerCache {
 
         /// Those that a caller chooses.
         private long characters() {
-            return text.text().length()
+            return (long) text.text().length()
                     + text.pair().map(String::length).orElse(0)
                     + parameters.toString().length();
         }
