@@ -1,7 +1,6 @@
 package dev.berth.search;
 
 import dev.berth.artifact.ModelArtifact;
-import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Fields;
 import dev.berth.engine.EngineException;
 import dev.berth.handler.task.Best;
@@ -101,11 +100,7 @@ public class SparseEmbeddingHandler extends TextHandler<SparseEmbeddingHandler.P
                         new Parameters("", false, Integer.MAX_VALUE, 0, Format.WORD, true)));
         this.isPooled = isPooled;
         this.longest = tokenizer.truncation(artifact.longestRow()).maxLength();
-        try {
-            this.vocabulary = Vocabulary.read(artifact.tokenizer());
-        } catch (IOException e) {
-            throw new ModelArtifactException(artifact.directory(), e.getMessage(), e);
-        }
+        this.vocabulary = vocabulary(artifact);
         this.ofQueries = QueryWeights.of(artifact, vocabulary);
     }
 

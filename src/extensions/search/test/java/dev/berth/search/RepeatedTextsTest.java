@@ -55,14 +55,20 @@ class RepeatedTextsTest {
 
     @Test
     void theCacheIsBounded() throws Exception {
-        // Of one answer and not of two.
-        var artifact = SearchModels.with(model("dense"), "\"cacheBytes\": 400");
+        // Of one answer, and not of two.
+        var artifact = SearchModels.with(model("dense"), "\"cacheBytes\": 700");
         try (var server = TestServer.artifact(artifact).start()) {
             for (int i = 0; i < 3; i++) {
                 server.answer("\"lamp\"");
-                server.answer("\"works\"");
             }
-            assertThat(server.get("/metrics").body()).doesNotContain(HITS + "5", HITS + "4");
+            server.awaitMetrics(HITS + "2.0");
+            for (int i = 0; i < 3; i++) {
+                server.answer("\"works\"");
+                server.answer("\"lamp\"");
+            }
+            // With room for both only one of the nine is none.
+            server.awaitMetrics("berth_model_requests_total{model=\"model\",status=\"200\"} 9.0");
+            assertThat(server.get("/metrics").body()).doesNotContain(HITS + "7.0");
         }
     }
 

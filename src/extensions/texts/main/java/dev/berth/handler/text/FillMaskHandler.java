@@ -74,7 +74,7 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
         // Of what trace.py makes, only a file of any shape gathers the masks.
         this.scoresAll = !artifact.shapes().isDynamic()
                 || artifact.header().origin().torch().isEmpty();
-        this.vocabulary = TokenClassificationHandler.vocabulary(artifact);
+        this.vocabulary = vocabulary(artifact);
         this.maskToken = tokenizer.maskToken().orElse("");
         this.mask = vocabulary
                 .id(maskToken)

@@ -3,6 +3,7 @@ package dev.berth.handler.text;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.artifact.ModelArtifact;
+import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Csv;
@@ -25,6 +26,7 @@ import dev.berth.hooks.Signature.Column;
 import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Truncation;
+import dev.berth.tokenizer.Vocabulary;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -291,6 +293,15 @@ public abstract class TextHandler<P extends TextHandler.TextParameters>
         return IntStream.range(0, records.size())
                 .<Object>mapToObj(i -> answer(records.get(i), outputs.get(i)))
                 .toList();
+    }
+
+    /// The tokens of an artifact.
+    protected static Vocabulary vocabulary(ModelArtifact artifact) {
+        try {
+            return Vocabulary.read(artifact.tokenizer());
+        } catch (IOException e) {
+            throw new ModelArtifactException(artifact.directory(), "tokenizer.json: " + e.getMessage(), e);
+        }
     }
 
     @Override

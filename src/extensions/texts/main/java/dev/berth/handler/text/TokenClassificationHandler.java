@@ -1,7 +1,6 @@
 package dev.berth.handler.text;
 
 import dev.berth.artifact.ModelArtifact;
-import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Fields;
 import dev.berth.engine.EngineException;
 import dev.berth.handler.task.InputReader;
@@ -9,8 +8,6 @@ import dev.berth.handler.task.Labels;
 import dev.berth.handler.task.TaskRecord;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
-import dev.berth.tokenizer.Vocabulary;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -56,14 +53,6 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
                         new Parameters(Aggregation.NONE, List.of("O"))));
         this.labels = Labels.of(artifact);
         this.finder = new EntityFinder(tokenizer, vocabulary(artifact), labels);
-    }
-
-    static Vocabulary vocabulary(ModelArtifact artifact) {
-        try {
-            return Vocabulary.read(artifact.tokenizer());
-        } catch (IOException e) {
-            throw new ModelArtifactException(artifact.directory(), "tokenizer.json: " + e.getMessage(), e);
-        }
     }
 
     /// A text has any number of entities, so they are one text of JSON.
