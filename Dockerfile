@@ -81,7 +81,7 @@ RUN --mount=type=bind,source=src/image,target=/image \
 FROM --platform=$BUILDPLATFORM ${MAVEN} AS conformance-jar
 WORKDIR /build
 COPY pom.xml ./
-COPY docs/contract.md docs/
+COPY docs/internals/contract.md docs/internals/
 COPY tools/conformance tools/conformance
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     mvn -B -ntp -q -f tools/conformance/pom.xml -DskipTests package

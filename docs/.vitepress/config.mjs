@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitepress'
+import { dirname, join, normalize } from 'node:path/posix'
 import sidebar from './sidebar.json' with { type: 'json' }
 
 // A build by GitHub Actions knows where the repository is. Any other build shows the text of such a link without the link.
@@ -7,13 +8,14 @@ const repository = GITHUB_REPOSITORY && `${GITHUB_SERVER_URL}/${GITHUB_REPOSITOR
 
 /** Has links from a page to files outside docs/ lead to the repository. */
 function linkTheRepository(md) {
-  md.core.ruler.push('link-the-repository', ({ tokens }) => {
+  md.core.ruler.push('link-the-repository', ({ tokens, env }) => {
     for (const { children } of tokens) {
       let removed = false
       for (const token of children ?? []) {
-        if (token.type === 'link_open' && token.attrGet('href').startsWith('../')) {
+        const path = token.type === 'link_open' && normalize(join('docs', dirname(env.relativePath), token.attrGet('href')))
+        if (path && !token.attrGet('href').includes('://') && !path.startsWith('docs/')) {
           if (repository) {
-            token.attrSet('href', `${repository}/blob/HEAD/${token.attrGet('href').slice(3)}`)
+            token.attrSet('href', `${repository}/blob/HEAD/${path}`)
           } else {
             removed = true
             token.type = 'text'
@@ -44,7 +46,7 @@ export default defineConfig({
   lang: 'en',
   base: SITE_BASE || '/',
   ignoreDeadLinks: 'localhostLinks',
-  rewrites: { 'README.md': 'index.md' },
+  rewrites: { 'README.md': 'index.md', 'internals/README.md': 'internals/index.md' },
   // Braces stand for JSON here, as on a forge, and not for attributes.
   markdown: { attrs: { disable: true }, anchor: { slugify }, config: md => md.use(linkTheRepository).use(draw) },
   themeConfig: {

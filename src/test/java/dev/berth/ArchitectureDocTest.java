@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// docs/architecture.md names files that are there, and few for each change.
+/// docs/internals/architecture.md names files that are there, and few for each change.
 class ArchitectureDocTest {
 
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
@@ -25,7 +25,7 @@ class ArchitectureDocTest {
 
     @BeforeAll
     static void read() throws IOException {
-        page = Files.readString(Path.of("docs", "architecture.md"));
+        page = Files.readString(Path.of("docs", "internals", "architecture.md"));
         try (var files = Files.walk(Path.of("src"))) {
             classes = files.map(file -> file.getFileName().toString())
                     .filter(name -> name.endsWith(".java"))

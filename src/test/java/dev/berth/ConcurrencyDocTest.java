@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// docs/concurrency.md names the threads and locks of the base, and the README of an extension its own.
+/// docs/internals/concurrency.md names the threads and locks of the base, and the README of an extension its own.
 class ConcurrencyDocTest {
 
     private static final Path EXTENSIONS = Path.of("src", "extensions");
@@ -64,7 +64,7 @@ class ConcurrencyDocTest {
         return text(
                 source.startsWith(EXTENSIONS)
                         ? source.subpath(0, EXTENSIONS.getNameCount() + 1).resolve("README.md")
-                        : Path.of("docs", "concurrency.md"));
+                        : Path.of("docs", "internals", "concurrency.md"));
     }
 
     private static String text(Path file) {

@@ -16,10 +16,10 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/// `docs/contract.md` names the tests of each row, by the tags of those tests.
+/// `docs/internals/contract.md` names the tests of each row, by the tags of those tests.
 class ContractDocTest {
 
-    private static final Path PAGE = Path.of("docs/contract.md");
+    private static final Path PAGE = Path.of("docs/internals/contract.md");
     private static final Path TESTS = Path.of("src");
     private static final Pattern ROW = Pattern.compile("(?m)^(\\| ([A-Z]+-\\d+) \\|.*\\|) [^|]*\\|$");
     private static final Pattern TAG_OR_METHOD = Pattern.compile(

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// docs/architecture.md has each module, what it may use, and how many lines it may have.
+/// docs/internals/architecture.md has each module, what it may use, and how many lines it may have.
 class ModulesTest {
 
     private static final Path SRC = Path.of("src");
@@ -34,7 +34,7 @@ class ModulesTest {
 
     @BeforeAll
     static void read() throws IOException {
-        rows = ROW.matcher(Files.readString(Path.of("docs", "architecture.md")))
+        rows = ROW.matcher(Files.readString(Path.of("docs", "internals", "architecture.md")))
                 .results()
                 .collect(Collectors.toMap(row -> row.group(1), row -> row));
         try (var files = Files.find(SRC, 3, (file, _) -> file.endsWith("pom.xml"))) {

@@ -12,10 +12,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/// The ledger in docs/performance.md says what each trick costs. Its lines come from the sources.
+/// The ledger in docs/internals/performance.md says what each trick costs. Its lines come from the sources.
 class PerformanceDocTest {
 
-    private static final Path PAGE = Path.of("docs", "performance.md");
+    private static final Path PAGE = Path.of("docs", "internals", "performance.md");
     private static final String UPDATE = "update it with: mvn test -Dtest=PerformanceDocTest -Dberth.update.docs=true";
 
     /// A row that ends its first cell with classes or options of the JVM in brackets, and its lines.

@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/// docs/reliability.md names tests that are there.
+/// docs/internals/reliability.md names tests that are there.
 class ReliabilityDocTest {
 
     private static final Pattern TEST = Pattern.compile("`(\\w+Test)#(\\w+)`");
 
     @Test
     void eachPromiseHasItsTests() throws IOException {
-        var page = Files.readString(Path.of("docs/reliability.md"));
+        var page = Files.readString(Path.of("docs/internals/reliability.md"));
         var tests = TEST.matcher(page).results().toList();
         assertThat(tests).hasSizeGreaterThan(20);
         for (var test : tests) {

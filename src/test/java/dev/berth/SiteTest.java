@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /// The site made of docs/.
@@ -17,10 +18,12 @@ class SiteTest {
         var links = new ObjectMapper()
                 .readTree(DOCS.resolve(".vitepress/sidebar.json").toFile())
                 .findValuesAsText("link");
-        try (var files = Files.list(DOCS)) {
-            var pages = files.map(file -> file.getFileName().toString())
+        try (var files = Stream.concat(Files.list(DOCS), Files.list(DOCS.resolve("internals")))) {
+            var pages = files.map(file -> "/" + DOCS.relativize(file))
                     .filter(name -> name.endsWith(".md"))
-                    .map(name -> name.equals("README.md") ? "/" : "/" + name.substring(0, name.length() - 3))
+                    .map(name -> name.endsWith("/README.md")
+                            ? name.substring(0, name.length() - 9)
+                            : name.substring(0, name.length() - 3))
                     .toList();
             assertThat(links).containsExactlyInAnyOrderElementsOf(pages);
         }

@@ -15,7 +15,7 @@ import java.util.Map;
 /// @param source where that is written
 record ContractRow(String id, String mark, String sent, String expected, String source) {
 
-    /// Reads the tables of `docs/contract.md`, which lies beside the classes, so that the words of a
+    /// Reads the tables of `docs/internals/contract.md`, which lies beside the classes, so that the words of a
     /// row stand in one place.
     ///
     /// @return the rows by id, in the file's order

@@ -23,7 +23,7 @@ final class Options {
     static final String HELP = """
       conformance URL [OPTION]...
 
-      Asks the container at URL, such as http://localhost:8080, what the rows of Berth's docs/contract.md say, as far as that
+      Asks the container at URL, such as http://localhost:8080, what the rows of Berth's docs/internals/contract.md say, as far as that
       can be asked by HTTP. Any container will do, in any language. Its model is to be ready.
 
         --body FILE         a request that its model answers with 2xx; without one, most rows are not asked

@@ -39,7 +39,7 @@ class ProtocolTest {
     @Test
     void thePageShowsIt() throws Exception {
         var file = Path.of("src/testing/java", EchoProtocol.class.getName().replace('.', '/') + ".java");
-        assertThat(Files.readString(Path.of("docs", "architecture.md")))
+        assertThat(Files.readString(Path.of("docs", "internals", "architecture.md")))
                 .contains("```java\n" + Files.readString(file) + "```");
     }
 }
