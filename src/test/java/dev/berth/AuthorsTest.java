@@ -12,8 +12,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// The programs of `tools/bench/authors` answer, and have as many lines as the table in
-/// `docs/hooks.md` says.
+/// The programs of `tools/bench/authors` answer, and have as many lines as the table in its README
+/// says.
 class AuthorsTest {
 
     private static final Path PROGRAMS = Path.of("tools/bench/authors");
@@ -53,7 +53,7 @@ class AuthorsTest {
         "a stream, 2, streaming/litserve_app.py"
     })
     void theTableCountsItsLines(String model, int server, String program) throws IOException {
-        var row = Files.readString(Path.of("docs/hooks.md"))
+        var row = Files.readString(PROGRAMS.resolve("README.md"))
                 .lines()
                 .filter(line -> line.startsWith("| " + model) && line.contains("lines + imports"))
                 .findFirst()

@@ -53,7 +53,7 @@ import java.util.Set;
 /// }
 /// ```
 ///
-/// The content types, and what they are answered with, stand in `docs/hooks.md`.
+/// The content types, and what they are answered with, stand in `docs/hooks-reference.md`.
 public class TensorHandler implements InlineHooks<Graph, List<Tensor>, List<Tensor>>, AutoCloseable {
 
     private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(ToTensors.class);
