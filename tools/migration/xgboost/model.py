@@ -19,7 +19,7 @@ settings = {"objective": "binary:logistic", "max_depth": 3, "seed": 7}
 booster = xgb.train(settings, xgb.DMatrix(rows, stays), num_boost_round=20)
 booster.save_model(python / "xgboost-model.json")
 
-# As docs/tabular.md has it: the probability of the second class.
+# What AWS's container answers: the probability of the second class.
 model = onnxmltools.convert_xgboost(booster, initial_types=[("input", FloatTensorType([None, 5]))])
 model.graph.initializer.append(helper.make_tensor("second", TensorProto.INT64, [], [1]))
 model.graph.node.append(helper.make_node("Gather", ["probabilities", "second"], ["score"], axis=1))
