@@ -35,7 +35,7 @@ class ReadmeTest {
                 .map(CodeBlock::text)
                 .toList();
         assertThat(commands.getFirst()).isEqualTo("./serve\n");
-        assertThat(commands).contains("mvn verify\n");
+        assertThat(commands).contains("./mvnw verify\n");
 
         int requests = 0;
         try (var server = ServeProcess.start(Map.of(), List.of("bash", "-c", "exec " + commands.getFirst()))

@@ -60,7 +60,7 @@ public final class InitCommand implements Subcommand {
             }
             written.added().forEach(file -> System.out.printf("  added %s%n", file));
             written.missing().forEach(file -> System.out.printf("  put %s there, which trace.py makes%n", file));
-            System.out.printf("  serve check %s%n  serve --model-dir %s%n", directory, directory);
+            System.out.printf("  %s check %s%n  %1$s --model-dir %2$s%n", home.resolve("serve"), directory);
             return ExitCode.OK;
         } catch (FileAlreadyExistsException e) {
             throw new StartException("%s: found a file, expected a directory, or nothing".formatted(directory));

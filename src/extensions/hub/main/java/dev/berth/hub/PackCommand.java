@@ -99,7 +99,7 @@ public final class PackCommand implements Subcommand {
         Logging.configure(Logging.settings(settings(environment), Map.of()), new FileOutputStream(FileDescriptor.err));
         try {
             pack(environment, home, System.out::println);
-            System.out.printf("wrote %s%n  serve check %1$s%n  serve --model-dir %1$s%n", output);
+            System.out.printf("wrote %s%n  %s check %1$s%n  %2$s --model-dir %1$s%n", output, home.resolve("serve"));
             return ExitCode.OK;
         } catch (ConfigurationException e) {
             throw e;
