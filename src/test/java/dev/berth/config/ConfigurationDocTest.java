@@ -52,7 +52,8 @@ class ConfigurationDocTest {
     private static String row(Setting<?> setting) {
         var flag = setting.flag().map("`%s`"::formatted).orElse("–");
         var variables = setting.variables().stream().map("`%s`"::formatted).collect(joining(", "));
-        var value = setting.syntax().expected();
+        // As `--help` has it.
+        var value = setting.syntax().label().replaceAll("[<>]", "").replace("|", ", ");
         return "| %s | %s | %s | %s | %s |\n".formatted(flag, variables, value, setting.rule(), setting.meaning());
     }
 }
