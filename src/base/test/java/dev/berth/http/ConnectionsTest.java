@@ -46,7 +46,7 @@ class ConnectionsTest {
             });
             for (var slow : List.of(dripping, second)) {
                 assertThat(slow.readResponse())
-                        .startsWith("HTTP/1.1 408")
+                        .startsWith("HTTP/1.1 408 Request Timeout\n")
                         .contains("Connection: close", "\"code\":408", "within 10 s");
                 assertThat(slow.readLine()).isNull();
             }
@@ -135,7 +135,7 @@ class ConnectionsTest {
             }
             for (var connection : refused) {
                 assertThat(connection.readResponse())
-                        .startsWith("HTTP/1.1 503")
+                        .startsWith("HTTP/1.1 503 Service Unavailable\n")
                         .contains("overloaded", "Retry-After: 1", "Connection: close");
                 connection.close();
             }

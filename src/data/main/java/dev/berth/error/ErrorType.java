@@ -52,9 +52,9 @@ public enum ErrorType {
         return status;
     }
 
-    /// Whether it is 503: the same request may succeed after [#retryAfter].
+    /// Whether it is 503 or 429: the same request may succeed after [#retryAfter].
     public boolean isRefusal() {
-        return status == 503;
+        return status == 503 || status == 429;
     }
 
     /// The seconds of `Retry-After`; 0: the header is left out.

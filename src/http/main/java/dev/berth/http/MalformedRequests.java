@@ -9,6 +9,7 @@ import java.util.function.Function;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpHeaderValue;
+import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.handler.ErrorHandler;
@@ -48,21 +49,25 @@ final class MalformedRequests extends ErrorHandler {
     }
 
     static byte[] slowHead(String message) {
-        var body = ErrorForm.PLAIN.malformed(408, message);
-        return response("408 Request Timeout", RequestLog.malformed(408, message), body);
+        int status = HttpStatus.REQUEST_TIMEOUT_408;
+        return response(status, RequestLog.malformed(status, message), ErrorForm.PLAIN.malformed(status, message));
     }
 
     static byte[] overloaded(String message) {
-        var body = ErrorForm.PLAIN.body(ErrorType.TOO_MANY_CONNECTIONS, message);
-        return response("503 Service Unavailable", UUID.randomUUID().toString(), body);
+        var type = ErrorType.TOO_MANY_CONNECTIONS;
+        return response(type.status(), UUID.randomUUID().toString(), ErrorForm.PLAIN.body(type, message));
     }
 
     /// A whole response, which Jetty knows nothing of.
-    private static byte[] response(String status, String requestId, byte[] body) {
+    private static byte[] response(int status, String requestId, byte[] body) {
         var head = closing(requestId, ErrorType.TOO_MANY_CONNECTIONS.retryAfter())
                 .put(HttpHeader.CONTENT_LENGTH, body.length);
-        return "HTTP/1.1 %s\r\n%s%s"
-                .formatted(status, head.asString(), new String(body, StandardCharsets.UTF_8))
+        return "HTTP/1.1 %d %s\r\n%s%s"
+                .formatted(
+                        status,
+                        HttpStatus.getMessage(status),
+                        head.asString(),
+                        new String(body, StandardCharsets.UTF_8))
                 .getBytes(StandardCharsets.UTF_8);
     }
 

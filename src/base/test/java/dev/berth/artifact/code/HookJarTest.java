@@ -165,21 +165,33 @@ class HookJarTest {
         assertThat(answer(artifact.code(), "a")).isEqualTo("!");
     }
 
-    /// The class is one of AssertJ's, which the server under test has on its class path.
+    /// AssertJ and commons-text are on the class path of the server under test.
     @Test
-    void theArtifactsVersionOfALibraryGoesBeforeTheServers() throws Exception {
+    void aLibraryComesFromTheArtifactAlone() throws Exception {
         var own = """
         package org.assertj.core.api;
-        public class Assertions { public static String own() { return "own"; } }
+        public class Assertions {}
         """;
         artifact.jar("lib/assertj.jar", Jar.of("org.assertj.core.api.Assertions", own));
-        CodeArtifact.hooks(
-                artifact.directory(),
-                EXPRESSION.formatted("org.assertj.core.api.Assertions.own()"
-                        + " + org.assertj.core.api.AssertionsForClassTypes.class.getClassLoader().getName()"));
-        assertThat(answer(artifact.code(), "a"))
-                .as("another class of it comes from the server")
-                .isEqualTo("ownapp");
+        CodeArtifact.hooks(artifact.directory(), """
+        @Override public List<String> predictFn(List<String> records, Object model) {
+          return records.stream().map(Inference::loader).toList();
+        }
+        private static String loader(String name) {
+          try {
+            return Class.forName(name).getClassLoader().getName();
+          } catch (ClassNotFoundException e) {
+            return "gone";
+          }
+        }
+        """);
+        assertThat(answer(artifact.code(), """
+                        org.assertj.core.api.Assertions
+                        org.assertj.core.api.AssertionsForClassTypes
+                        org.apache.commons.text.StringEscapeUtils
+                        com.fasterxml.jackson.databind.ObjectMapper
+                        ai.djl.engine.Engine
+                        """).lines()).containsExactly("code", "gone", "gone", "app", "app");
     }
 
     @Test
@@ -249,6 +261,14 @@ class HookJarTest {
         assertThat(answer(artifact.code(), "dev/berth/testing/Gate.class"))
                 .as("a file of the server's")
                 .contains("countDown");
+        assertThat(answer(artifact.code(), "META-INF/services/ai.djl.engine.EngineProvider"))
+                .as("names classes that hooks see")
+                .contains("PtEngineProvider");
+        for (var hidden : new String[] {
+            "META-INF/services/javax.imageio.spi.ImageReaderSpi", "org/apache/commons/text/StringEscapeUtils.class"
+        }) {
+            assertThat(answer(artifact.code(), hidden)).isEqualTo("nothing");
+        }
     }
 
     @Test

@@ -144,6 +144,15 @@ class HookSourceTest {
     }
 
     @Test
+    void aLibraryThatOnlyTheServerHasMustComeWithTheArtifact() throws Exception {
+        CodeArtifact.hooks(
+                artifact.directory(), "Object a = org.apache.commons.text.StringEscapeUtils.escapeJson(null);\n");
+        assertThat(artifact.problems())
+                .startsWith("code/Inference.java:2: error: package org.apache.commons.text does not exist")
+                .endsWith("  put the jar that has this package into code/lib");
+    }
+
+    @Test
     void ofVeryManyErrorsTheFirstAreShown() throws Exception {
         CodeArtifact.hooks(artifact.directory(), "int a;\n".repeat(26));
         assertThat(artifact.problems()).hasSize(20 * 3 + 1).last().isEqualTo("code/: and 5 more errors");

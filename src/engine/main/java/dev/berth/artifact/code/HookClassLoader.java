@@ -27,9 +27,8 @@ import java.util.stream.Stream;
 import java.util.zip.ZipFile;
 
 /// The classes and resources of one artifact. Those that it shares with the server come from there:
-/// the JDK's, Berth's, and the libraries that Berth's own signatures show. All others are looked
-/// for in the artifact first, so that hooks may bring another version of a library than the server
-/// has.
+/// the JDK's, Berth's, and the libraries that Berth's own signatures show. All others come from the
+/// artifact alone: another version of the server may have another version of a library, or none.
 ///
 /// It reads its jars itself, because what goes through the JDK's cache of jar files stays open
 /// after [#close] or, worse, closes for another artifact that has the same jar.
@@ -39,6 +38,8 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
     static final String NAME = "code";
 
     private static final String SERVICES = "META-INF/services/dev.berth.hooks.InferenceHandler";
+
+    private static final ClassLoader SHARED = new Shared();
 
     private static final URLStreamHandler UNCACHED = new URLStreamHandler() {
         @Override
@@ -64,7 +65,7 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
     /// @param onClose run first when this closes
     /// @throws ModelArtifactException when one is no jar
     HookClassLoader(Path modelDirectory, List<Path> jars, Runnable onClose) throws IOException {
-        super(NAME, HookClassLoader.class.getClassLoader());
+        super(NAME, SHARED);
         this.modelDirectory = modelDirectory;
         this.onClose = onClose;
         for (var jar : jars) {
@@ -222,6 +223,47 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
             return URL.of(URI.create("jar:%s!%s%s".formatted(path(jar).toUri(), name, release)), UNCACHED);
         } catch (URISyntaxException | IOException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /// What hooks see of the JDK and of the server.
+    private static final class Shared extends ClassLoader {
+
+        private static final String SERVICE_FILES = "META-INF/services/";
+        private static final ClassLoader SERVER = HookClassLoader.class.getClassLoader();
+
+        static {
+            registerAsParallelCapable();
+        }
+
+        Shared() {
+            super("shared", getPlatformClassLoader());
+        }
+
+        @Override
+        protected Class<?> findClass(String name) throws ClassNotFoundException {
+            if (SourceCompiler.isOfServer(packageName(name, '.'))) {
+                return SERVER.loadClass(name);
+            }
+            throw new ClassNotFoundException(name);
+        }
+
+        @Override
+        protected URL findResource(String name) {
+            return isSeen(name) ? SERVER.getResource(name) : null;
+        }
+
+        @Override
+        protected Enumeration<URL> findResources(String name) throws IOException {
+            return isSeen(name) ? SERVER.getResources(name) : Collections.emptyEnumeration();
+        }
+
+        /// DJL looks for the files of its libraries by the loader of the thread. Names of services are
+        /// those of classes.
+        private static boolean isSeen(String file) {
+            return file.startsWith(SERVICE_FILES)
+                    ? SourceCompiler.isOfServer(packageName(file.substring(SERVICE_FILES.length()), '.'))
+                    : !file.endsWith(".class") || SourceCompiler.isOfServer(packageName(file, '/'));
         }
     }
 

@@ -37,8 +37,9 @@ final class SourceCompiler {
     /// More would not be read.
     private static final int MOST_ERRORS = 20;
 
-    private static final List<String> SHARED =
-            List.of("java.", "javax.", "jdk.", "sun.", "dev.berth.", "ai.djl.", "org.slf4j.", "com.fasterxml.jackson.");
+    private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.");
+
+    private static final List<String> SERVER = List.of("dev.berth.", "ai.djl.", "org.slf4j.", "com.fasterxml.jackson.");
 
     /// Classes by their binary name.
     record Classes(Map<String, CompiledClass> byName) {
@@ -67,9 +68,14 @@ final class SourceCompiler {
         return source.getFileName().toString().replaceFirst("\\.java$", "");
     }
 
-    /// Whether classes of a package come from the server where it has them.
+    /// Whether classes of a package come from the JDK or the server where these have them.
     static boolean isShared(String packageName) {
-        return SHARED.stream().anyMatch((packageName + ".")::startsWith);
+        return JDK.stream().anyMatch((packageName + ".")::startsWith) || isOfServer(packageName);
+    }
+
+    /// Whether hooks see the server's classes of a package.
+    static boolean isOfServer(String packageName) {
+        return SERVER.stream().anyMatch((packageName + ".")::startsWith);
     }
 
     /// @throws ModelArtifactException with the compiler's errors
@@ -186,8 +192,8 @@ final class SourceCompiler {
         }
     }
 
-    /// Files as they are on disk, but for the classes that the compiler writes. Of a class that both
-    /// the artifact and the server have, it gives the one that the hooks will see.
+    /// Files as they are on disk, but for the classes that the compiler writes. Of the server's classes
+    /// it gives those that the hooks will see.
     private static final class MemoryFiles extends ForwardingJavaFileManager<StandardJavaFileManager> {
 
         /// The artifact's jars.
@@ -208,9 +214,11 @@ final class SourceCompiler {
                 return files;
             }
             var own = super.list(JARS, packageName, kinds, recurse);
-            var all = isShared(packageName) ? Stream.of(files, own) : Stream.of(own, files);
-            return all.flatMap(some -> StreamSupport.stream(some.spliterator(), false))
-                    .toList();
+            return isOfServer(packageName)
+                    ? Stream.of(files, own)
+                            .flatMap(some -> StreamSupport.stream(some.spliterator(), false))
+                            .toList()
+                    : own;
         }
 
         @Override

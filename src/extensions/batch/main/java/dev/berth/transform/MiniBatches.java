@@ -12,7 +12,7 @@ import java.util.Optional;
 
 /// Forms the payloads of one object, in order. For one thread; the stream is the caller's to close.
 ///
-/// Under `MultiRecord` a payload holds as many whole records as fit, else one. Where answers are
+/// Under `MultiRecord` a payload holds as many whole records as fit and it may have, else one. Where answers are
 /// joined with what was filtered out of the records, that has to fit too, so that a payload never
 /// needs more memory than its limit allows. An unlimited payload (`MaxPayloadInMB` 0) is the whole
 /// object, unless it has to be a single record, or to be filtered or joined.
@@ -69,8 +69,9 @@ final class MiniBatches {
 
     /// The next payload; nothing at the end of the object.
     ///
+    /// @param mostRecords that it may have
     /// @throws BadInputException naming the record that can't be sent
-    Optional<Payload> next() throws IOException {
+    Optional<Payload> next(int mostRecords) throws IOException {
         if (whole.isPresent()) {
             // It is opened again to be sent.
             boolean hasRecords = !splitting.splitType().isSplit() || whole.get().read() >= 0;
@@ -87,7 +88,7 @@ final class MiniBatches {
             batch.add(waiting.remove());
             inputLeft -= batch.getLast().input().length;
             bodyLeft -= batch.getLast().body().length;
-        } while (mayHaveMore(batch.getLast()) && fits(peek(), inputLeft, bodyLeft));
+        } while (batch.size() < mostRecords && mayHaveMore(batch.getLast()) && fits(peek(), inputLeft, bodyLeft));
         if (splitting.splitType().areLines()) {
             // At the end of a body a blank line would not count. At the end of a range it does.
             while (batch.size() > 1 && LineReader.isBlank(batch.getLast().body())) {
@@ -133,7 +134,7 @@ final class MiniBatches {
             if (!job.keepsBadRecords()) {
                 throw e;
             }
-            return new Sent(input, new byte[0], reader.endsBatch(), Optional.of(e.getMessage()));
+            return new Sent(input, new byte[0], input.length, reader.endsBatch(), Optional.of(e.getMessage()));
         }
         if (body.length > splitting.maxRecord()) {
             throw new BadInputException("record %d: found %d bytes after InputFilter, expected at most %d in one record"
@@ -142,6 +143,6 @@ final class MiniBatches {
         // What was filtered out is only needed where it is joined.
         boolean isKept =
                 job.processing().filter(RecordProcessing::joinsUnfilteredInput).isPresent();
-        return new Sent(isKept ? input : body, body, reader.endsBatch(), Optional.empty());
+        return new Sent(isKept ? input : body, body, input.length, reader.endsBatch(), Optional.empty());
     }
 }

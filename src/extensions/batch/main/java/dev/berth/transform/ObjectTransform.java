@@ -45,6 +45,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             MemoryBudget turns,
             JobMemory memory,
             Checkpoints checkpoints,
+            Pace pace,
             Progress progress) {}
 
     /// What a writer to S3 holds of an object of up to 8 GB: a part, and what a request takes beside it.
@@ -97,7 +98,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
         private final SplitOutputs outputs = new SplitOutputs(job);
         private final ArrayDeque<Sent> sent = new ArrayDeque<>();
 
-        /// Counts the bytes that were read and are not sent.
+        /// Counts the bytes that were read and are not sent. A reader is a buffer ahead.
         private final LongAdder read = new LongAdder();
 
         /// What is asked: all of the object, where some records of a joined output are asked again.
@@ -246,7 +247,8 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
                     free = memory.tryTake(expected);
                 }
                 share = free.isPresent() ? free.get() : memory.take(expected);
-                var next = payloads.next();
+                // The same records as before share a request where an earlier run has their answer.
+                var next = payloads.next(checkpoint.count(recordsSent + 1).orElseGet(shared.pace::mostRecords));
                 if (next.isEmpty()) {
                     break;
                 }
@@ -282,11 +284,18 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             }
             var output = kept.<Future<byte[]>>map(CompletableFuture::completedFuture)
                     .orElseGet(() -> shared.threads.submit(() -> ask(payload, share)));
-            sent.add(new Sent(payload.records(), kept.isPresent(), read.sumThenReset(), share, output));
+            long bytes = Math.min(read.sum(), payload.read());
+            read.add(-bytes);
+            sent.add(new Sent(payload.records(), kept.isPresent(), bytes, share, output));
         }
 
         private byte[] ask(Payload payload, JobMemory.Share share) throws Exception {
-            var made = share.ask(() -> exchange.output(payload, range.object(), share));
+            var made = share.ask(() -> {
+                long start = System.nanoTime();
+                var output = exchange.output(payload, range.object(), share);
+                shared.pace.answered(payload.records(), System.nanoTime() - start);
+                return output;
+            });
             share.shrinkTo(made.length);
             return made;
         }

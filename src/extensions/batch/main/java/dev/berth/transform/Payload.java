@@ -17,10 +17,11 @@ record Payload(long firstRecord, List<Sent> sent) {
     ///
     /// @param input as it was before `InputFilter` where its answer is joined with that, else `body`
     /// @param body as it is sent
+    /// @param read its bytes before `InputFilter`
     /// @param endsBatch see [dev.berth.content.RecordReader#endsBatch]
     /// @param rejection why it is not sent: it is blank, or `InputFilter` can't be applied to it. Such
     ///   a record has a payload of its own
-    record Sent(byte[] input, byte[] body, boolean endsBatch, Optional<String> rejection) {}
+    record Sent(byte[] input, byte[] body, int read, boolean endsBatch, Optional<String> rejection) {}
 
     boolean isObject() {
         return sent.isEmpty();
@@ -49,6 +50,11 @@ record Payload(long firstRecord, List<Sent> sent) {
     /// What it has in memory.
     long bytes() {
         return Math.max(length(parts(Sent::body)), length(parts(Sent::input)));
+    }
+
+    /// The bytes that its records have in their object; of an object, any number.
+    long read() {
+        return isObject() ? Long.MAX_VALUE : sent.stream().mapToLong(Sent::read).sum();
     }
 
     byte[] body() {

@@ -60,9 +60,7 @@ record Records(
                 0,
                 "1 to 100: an object in one request is not split");
         options.requireToSplit(
-                strategy.equals(Optional.of(BatchStrategy.SINGLE_RECORD))
-                        || (formats.accept().isPresent()
-                                && formats.answeredLines().isPresent()),
+                strategy.equals(Optional.of(BatchStrategy.SINGLE_RECORD)) || formats.asksForLines(),
                 JobOption.ACCEPT,
                 formats.accept().orElse("nothing"),
                 "application/jsonlines or text/csv, or --batch-strategy SingleRecord: the answer to several records must be a line for each");

@@ -24,6 +24,12 @@ record TransformFormats(Optional<String> contentType, Optional<String> accept, S
         return splitType.areLines() ? accept.or(() -> contentType).flatMap(TransformFormats::lines) : Optional.empty();
     }
 
+    /// Whether a container is asked for a line for each record. Then an output does not depend on which
+    /// records share a request.
+    boolean asksForLines() {
+        return accept.isPresent() && answeredLines().isPresent();
+    }
+
     private static Optional<MediaType> lines(String type) {
         return MediaType.parse(type)
                 .map(MediaType::withoutParameters)

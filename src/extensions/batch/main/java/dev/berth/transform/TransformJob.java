@@ -160,6 +160,12 @@ public record TransformJob(
                 Splitting.MEBIBYTE * (isRefused ? DEFAULT_PAYLOAD_IN_MB : payload));
     }
 
+    /// How many records requests have, within the splitting.
+    Pace pace() {
+        var records = kind.records();
+        return new Pace(records.maxPayloadInMb().isEmpty() && records.formats().asksForLines());
+    }
+
     /// The platform's containers spell it in capitals, the API does not.
     private static Optional<BatchStrategy> strategy(JsonNode container) {
         var text = container.path("BatchStrategy").asText();

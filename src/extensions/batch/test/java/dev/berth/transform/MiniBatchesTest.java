@@ -75,6 +75,19 @@ class MiniBatchesTest {
     }
 
     @Test
+    void aPayloadHasNoMoreRecordsThanItMay() throws IOException {
+        var batches = new MiniBatches(
+                new ByteArrayInputStream("a\n\nb\nc\nd".getBytes(UTF_8)), multi(SplitType.LINE, 100), none());
+        for (var body : List.of("a\n", "\nb\n", "c\nd")) {
+            assertThat(batches.next(2).orElseThrow().body())
+                    .as(body)
+                    .asString(UTF_8)
+                    .isEqualTo(body);
+        }
+        assertThat(batches.next(2)).isEmpty();
+    }
+
+    @Test
     void linesOfEveryLengthAroundTheBufferAreWhole() throws IOException {
         for (int length = BUFFER_BYTES - 3; length <= BUFFER_BYTES + 3; length++) {
             var line = "x".repeat(length);
@@ -164,8 +177,8 @@ class MiniBatchesTest {
         for (var type : List.of(SplitType.LINE, SplitType.NONE, SplitType.RECORD_IO)) {
             var object = new SyntheticObject("line\n".getBytes(UTF_8), 10L << 30);
             var payloads = new MiniBatches(object, multi(type, 0), none());
-            assertThat(payloads.next()).contains(Payload.OBJECT);
-            assertThat(payloads.next()).isEmpty();
+            assertThat(payloads.next(Integer.MAX_VALUE)).contains(Payload.OBJECT);
+            assertThat(payloads.next(Integer.MAX_VALUE)).isEmpty();
             assertThat(object.bytesRead()).isLessThanOrEqualTo(64 * 1024);
         }
     }
@@ -175,10 +188,10 @@ class MiniBatchesTest {
     void unlimitedPayloadsThatAreJoinedHaveTheLargestLimit() throws IOException {
         var object = new SyntheticObject(("x".repeat((1 << 20) - 1) + "\n").getBytes(UTF_8), 150L << 20);
         var batches = new MiniBatches(object, multi(SplitType.LINE, 0), processing("$", true));
-        var first = batches.next().orElseThrow();
+        var first = batches.next(Integer.MAX_VALUE).orElseThrow();
         assertThat(first.body().length).isEqualTo(100 << 20);
-        assertThat(batches.next().orElseThrow().records()).isEqualTo(50);
-        assertThat(batches.next()).isEmpty();
+        assertThat(batches.next(Integer.MAX_VALUE).orElseThrow().records()).isEqualTo(50);
+        assertThat(batches.next(Integer.MAX_VALUE)).isEmpty();
     }
 
     /// What is kept for the join counts too: else a filter that leaves little would gather any number of
@@ -239,10 +252,12 @@ class MiniBatchesTest {
     private static List<Payload> miniBatches(byte[] object, Splitting splitting, Records job) throws IOException {
         var batches = new MiniBatches(new ByteArrayInputStream(object), splitting, job);
         var all = new ArrayList<Payload>();
-        for (var payload = batches.next(); payload.isPresent(); payload = batches.next()) {
+        for (var payload = batches.next(Integer.MAX_VALUE);
+                payload.isPresent();
+                payload = batches.next(Integer.MAX_VALUE)) {
             all.add(payload.get());
         }
-        assertThat(batches.next()).isEmpty();
+        assertThat(batches.next(Integer.MAX_VALUE)).isEmpty();
         return all;
     }
 }

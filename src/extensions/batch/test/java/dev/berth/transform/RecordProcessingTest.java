@@ -187,7 +187,7 @@ class RecordProcessingTest {
     }
 
     private static Payload payload(long first, byte[] input) {
-        return new Payload(first, List.of(new Payload.Sent(input, new byte[0], false, Optional.empty())));
+        return new Payload(first, List.of(new Payload.Sent(input, new byte[0], input.length, false, Optional.empty())));
     }
 
     private static String newlines(String row) {

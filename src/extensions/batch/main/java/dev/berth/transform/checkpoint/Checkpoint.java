@@ -62,6 +62,15 @@ public final class Checkpoint {
 
     /// What an earlier run has made of these records. They are behind those that were asked for before.
     public Optional<byte[]> answer(long first, int count) {
+        return from(first).filter(answer -> answer.count == count).map(Answer::output);
+    }
+
+    /// How many records, from this one on, an earlier run has an answer to that belongs to them together.
+    public Optional<Integer> count(long first) {
+        return from(first).map(Answer::count);
+    }
+
+    private Optional<Answer> from(long first) {
         while (answers.isEmpty() ? !left.isEmpty() : answers.peek().first < first) {
             if (answers.isEmpty()) {
                 read(left.remove());
@@ -69,9 +78,7 @@ public final class Checkpoint {
                 answers.remove();
             }
         }
-        return Optional.ofNullable(answers.peek())
-                .filter(answer -> answer.first == first && answer.count == count)
-                .map(Answer::output);
+        return Optional.ofNullable(answers.peek()).filter(answer -> answer.first == first);
     }
 
     private void read(StoredObject part) {
