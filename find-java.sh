@@ -59,7 +59,7 @@ find_java() {
       java_home=$directory
       return
     fi
-    found="$found Java $version in $directory;"
+    found="${found:+$found,} Java $version in $directory"
   done <<CANDIDATES
 $(java_candidates)
 CANDIDATES
