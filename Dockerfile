@@ -20,7 +20,7 @@ ARG JDK=eclipse-temurin:25-jdk
 ARG MAVEN=maven:3-eclipse-temurin-25
 
 # A Java runtime with the compiler that hooks need, and whatever else of Java SE they may use. ct.sym only serves `javac
-# --release`. Before 25.0.3, G1 may move an array that native code is reading (JDK-8377811).
+# --release`. The client of S3 needs jdk.net. Before 25.0.3, G1 may move an array that native code is reading (JDK-8377811).
 FROM ${JDK} AS java
 RUN version=$(sed -n 's/^JAVA_VERSION="\(.*\)"/\1/p' "$JAVA_HOME/release") \
     && printf '25.0.3\n%s\n' "$version" > /versions \
@@ -28,7 +28,7 @@ RUN version=$(sed -n 's/^JAVA_VERSION="\(.*\)"/\1/p' "$JAVA_HOME/release") \
          echo "needs JDK 25.0.3 or newer, found $version: run docker pull eclipse-temurin:25-jdk" >&2; exit 1; \
        fi
 RUN jlink --output /java --compress zip-6 --no-header-files --no-man-pages --exclude-files '**/ct.sym' \
-      --add-modules java.se,jdk.charsets,jdk.compiler,jdk.jcmd,jdk.jdwp.agent,jdk.jfr,jdk.management,jdk.unsupported,jdk.zipfs
+      --add-modules java.se,jdk.charsets,jdk.compiler,jdk.jcmd,jdk.jdwp.agent,jdk.jfr,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs
 
 # What says which libraries there are. It is copied on below only where it has changed.
 FROM ${DEBIAN} AS poms

@@ -69,6 +69,25 @@ class ContainerTest {
         }
     }
 
+    /// The image's Java has the modules that the client of S3 needs. The server here is no S3, so its answer is
+    /// a 404: the request has got there.
+    @Test
+    void aJobReachesS3() throws Exception {
+        try (var container = serving()) {
+            container.start();
+            BerthImage.awaitReady(container, 8080);
+            var job = container.execInContainer(
+                    "transform",
+                    "--dry-run",
+                    "--input=s3://bucket/key",
+                    "--output=/tmp/answers",
+                    "--content-type=text/csv",
+                    "--no-sign-request",
+                    "--endpoint-url=http://127.0.0.1:8080");
+            assertThat(job.getStderr()).contains("s3://bucket/key: S3 refused (404)");
+        }
+    }
+
     @Test
     @Tag("RUN-16")
     void itServesWithoutANetwork() throws Exception {
