@@ -79,10 +79,13 @@ class AuthoringCommandsTest {
                     .anyMatch(line -> line.contains("tokenizer.json: not found"));
             assertThat(check.out()).isEmpty();
         }
-        try (var check =
-                ServeProcess.serve(Map.of(), "check", directory.resolve("none").toString())) {
+        try (var check = ServeProcess.serve(
+                Map.of(), "check", directory.resolve("none.tar.gz").toString())) {
             assertThat(check.exitCode()).isEqualTo(1);
-            assertThat(check.err().lines()).singleElement().asString().contains("none: found no such directory");
+            assertThat(check.err().lines())
+                    .singleElement()
+                    .asString()
+                    .contains("none.tar.gz: found no such directory", "; unpack it first: mkdir my-model && tar -xzf ");
         }
         try (var check = ServeProcess.serve(Map.of(), "--models", directory.toString(), "check")) {
             assertThat(check.exitCode()).isEqualTo(2);

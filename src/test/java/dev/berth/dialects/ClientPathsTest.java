@@ -329,12 +329,12 @@ class ClientPathsTest {
         reranker|/v2/rerank|{"query": "a", "documents": ["b"], "rank_fields": ["title"]}|400|rank_fields: found a list, expected ["text"], as this model supports nothing else
         embeddings|/v2/embed|{"texts": ["a"], "embedding_types": ["int8"]}|400|embedding_types: found a list, expected ["float"], as this model supports nothing else
         embeddings|/v1/embed|{"texts": ["a"], "truncate": "START"}|400|truncate: found the text "START", expected one of none, end
-        questions|/embed|{}|424|/embed: found a model whose task is question-answering, expected the task sentence-embeddings
-        embeddings|/rerank|{}|424|/rerank: found a model whose task is sentence-embeddings, expected the task text-classification
-        embeddings|/embed_sparse|{}|424|/embed_sparse: found a model whose task is sentence-embeddings, expected the task sparse-embeddings
-        embeddings|/embed_all|{}|424|/embed_all: found a model whose task is sentence-embeddings, expected another server, as no task of this one answers it
-        embeddings|/v1/rerank|{}|404|/v1/rerank: found a model whose task is sentence-embeddings, expected the task text-classification
-        classes|/v2/embed|{}|404|/v2/embed: found a model whose task is text-classification, expected the task sentence-embeddings
+        questions|/embed|{}|424|/embed: found a model whose task is question-answering, expected the task sentence-embeddings; POST /invocations asks this model
+        embeddings|/rerank|{}|424|/rerank: found a model whose task is sentence-embeddings, expected the task text-classification; POST /invocations asks this model
+        embeddings|/embed_sparse|{}|424|/embed_sparse: found a model whose task is sentence-embeddings, expected the task sparse-embeddings; POST /invocations asks this model
+        embeddings|/embed_all|{}|424|/embed_all: found a model whose task is sentence-embeddings, expected another server, as no task of this one answers it; POST /invocations asks this model
+        embeddings|/v1/rerank|{}|404|/v1/rerank: found a model whose task is sentence-embeddings, expected the task text-classification; POST /invocations asks this model
+        classes|/v2/embed|{}|404|/v2/embed: found a model whose task is text-classification, expected the task sentence-embeddings; POST /invocations asks this model
         classes|/|{"inputs": 5}|400|inputs[0]: found 5, expected a text or {"text": …, "text_pair": …}
         """)
     void whatIsWrongIsNamedAsEachClientReadsIt(String server, String path, String body, int status, String message)

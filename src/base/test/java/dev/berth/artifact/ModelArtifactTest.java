@@ -90,7 +90,7 @@ class ModelArtifactTest {
       {'agreement': 0.9}              | agreement: found 0.9, expected an object
       {'shapes': 'compiled', 'files': [{'path': 'model.pt', 'batch': 1, 'sequence': 513}]} | files: found a sequence of 513, expected at most the maxSequenceLength of 512
       {'target': 'inf2', 'precision': 'fp8', 'files': [{'path': 'model.pt'}, {'path': 'model.pt'}]} | shapes: found "dynamic", expected "compiled" for inf2; precision: found "fp8", expected one of fp32, fp16, bf16, int8; files: found 2, expected one that takes every shape
-      {'task': 5, 'target': 'tpu', 'shapes': 'round', 'maxSequenceLength': 0} | task: found 5, expected a text; target: found "tpu", expected one of cpu, gpu, inf1, inf2, trn1; shapes: found "round"; maxSequenceLength: found 0
+      {'task': 5, 'target': 'tpu', 'shapes': 'round', 'maxSequenceLength': 0} | task: found 5, expected a task such as question-answering; target: found "tpu", expected one of cpu, gpu, inf1, inf2, trn1; shapes: found "round"; maxSequenceLength: found 0
       {'lowerCase': 'yes', 'pair': null, 'inputs': []} | lowerCase: found "yes", expected true or false; pair.padding: found nothing; inputs: found an empty list, expected a list of names
       {'files': [{'path': 'missing.pt'}]}  | files[0].path: found "missing.pt"
       {'files': [{'path': '../model.pt'}]} | files[0].path: found "../model.pt"

@@ -35,6 +35,7 @@ class OwnHooksStartTest {
       Object modelFn(ModelContext context) { return modelFn(context); } | modelFn (code/Inference.java) failed at Inference.java:2: java.lang.StackOverflowError
       Object modelFn(ModelContext context) { return com.acme.Gone.text(); } | code/Inference.java:2: error: package com.acme does not exist
       Object modelFn(ModelContext context) throws Exception { return Class.forName("com.acme.Gone"); } | modelFn (code/Inference.java) failed at Inference.java:2: java.lang.ClassNotFoundException: com.acme.Gone; put the jar that has this class into code/lib
+      Object modelFn(ModelContext context) throws Exception { throw new FileSystemException("/opt/ml/model/x", null, "Read-only file system"); } | modelFn (code/Inference.java) failed at Inference.java:2: java.nio.file.FileSystemException: /opt/ml/model/x: Read-only file system; write to a directory that is not read-only, such as /tmp
       void warmUpFn(Object model) { throw new BadInputException("cold"); } | warmUpFn (code/Inference.java) failed at Inference.java:2: dev.berth.hooks.BadInputException: cold
       void warmUpFn(Object model) { Runtime.getRuntime().halt(1); } | warmUpFn (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1),
       List<MediaType> requestTypes() { throw new IllegalStateException("none"); } | requestTypes (code/Inference.java) failed at Inference.java:2: java.lang.IllegalStateException: none

@@ -112,13 +112,20 @@ class WatchTest {
     @Test
     void theFirstVersionMayBeBroken() throws Exception {
         CodeArtifact.hooks(directory, "int word = ;");
-        try (var server = watching().start()) {
+        try (var log = new CapturedLog();
+                var server = watching().start()) {
             assertThat(server.get("/ping")).satisfies(ping -> {
                 assertStatus(ping, 503, "code/Inference.java:2: error");
             });
             assertThat(server.invoke("x")).satisfies(answer -> {
                 assertStatus(answer, 500, "code/Inference.java:2: error");
             });
+            await().untilAsserted(() ->
+                    assertThat(log.text()).contains("INTERNAL: the model could not be loaded, as logged above"));
+            assertThat(log.text())
+                    .containsOnlyOnce("could not be loaded from " + directory)
+                    .containsOnlyOnce("code/Inference.java:2: error")
+                    .doesNotContain("ServingException");
             answer("right");
             await().until(() -> server.get("/ping").statusCode() == 200);
             assertThat(server.invoke("x").body()).isEqualTo("right");

@@ -172,6 +172,7 @@ class ConfigurationTest {
       BERTH_MODELS=HOME BERTH_LOAD_MODELS=never           | BERTH_LOAD_MODELS: found "never", expected one of lazy, start
       BERTH_MODELS=/nowhere                               | BERTH_MODELS: found "/nowhere", expected a directory that exists
       BERTH_MODEL_DIR=/nowhere                            | BERTH_MODEL_DIR: found "/nowhere", expected a directory that exists
+      BERTH_MODEL_DIR=/a/model.tar.gz                     | BERTH_MODEL_DIR: found "/a/model.tar.gz", expected a directory that exists; unpack it first: mkdir my-model && tar -xzf /a/model.tar.gz -C my-model
       HF_MODEL_ID=deepset/roberta                         | HF_MODEL_ID: found "deepset/roberta", expected the directory of a model of the hub that exists; nothing is downloaded
       AIP_STORAGE_URI=gs://bucket/model                   | AIP_STORAGE_URI: found "gs://bucket/model", expected a directory that exists or its file:// URI; no artifact is downloaded
       BERTH_WATCH=true BERTH_MODELS=HOME                  | watch: found models too, expected one of them; models picks up changes by itself

@@ -222,6 +222,14 @@ class HeadersTest {
     }
 
     @Test
+    void theTypeThatCurlSendsUnaskedSaysHowToNameAnother() throws Exception {
+        assertStatus(
+                sample.invoke(BOB, "Content-Type", "application/x-www-form-urlencoded"),
+                415,
+                "; curl sends it where no -H \\\"Content-Type: application/json\\\" is given");
+    }
+
+    @Test
     @Tag("HDR-10")
     @Tag("HDR-11")
     void customAttributesReachTheHooksAndComeBackOnlyWhenSet() throws Exception {

@@ -112,7 +112,7 @@ public final class ModelConfig implements SettingGroup {
         if (!config.isChosen(MODEL_DIR)) {
             if (!areMany(config) && !Files.isDirectory(directory)) {
                 findings.problem(
-                        "model-dir: found neither %s nor %s; mount a model artifact at the first, or name one with --model-dir or BERTH_MODEL_DIR"
+                        "model-dir: found neither %s nor %s; mount a model artifact at the first, docker run -v \"$PWD/my-model:%1$s\", or name one with --model-dir"
                                 .formatted(mounted(config.platform()), directory));
             }
         } else if (config.isChosen(MODELS)) {

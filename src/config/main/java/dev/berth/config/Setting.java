@@ -104,8 +104,8 @@ public record Setting<T>(String name, Syntax<T> syntax, Function<Platform, Optio
         var spelling = syntax.variants().getOrDefault(source, syntax);
         var value = spelling.read(text);
         if (value.isEmpty()) {
-            problem.accept(
-                    "%s: found \"%s\", expected %s".formatted(source, Syntax.withoutUser(text), spelling.expected()));
+            problem.accept("%s: found \"%s\", expected %s%s"
+                    .formatted(source, Syntax.withoutUser(text), spelling.expected(), Syntax.unpacking(text)));
         }
         return value;
     }

@@ -128,6 +128,14 @@ public record Syntax<T>(
         return new Syntax<>("<dir>", expected, reader).where(Files::isDirectory);
     }
 
+    /// What to do about an archive in the place of a directory, as the end of a message; empty for other
+    /// values.
+    public static String unpacking(String text) {
+        return text.matches(".*\\.(tar\\.gz|tgz)")
+                ? "; unpack it first: mkdir my-model && tar -xzf %s -C my-model".formatted(text)
+                : "";
+    }
+
     public static Syntax<URI> httpAddress(String example) {
         return new Syntax<>("<url>", "an address such as " + example, URI::create)
                 .where(uri ->

@@ -39,7 +39,7 @@ public final class Excerpt {
     }
 
     /// Names in brackets, the first ones where they are many.
-    static String list(List<String> names) {
+    public static String list(List<String> names) {
         return names.stream()
                 .limit(MOST_NAMES)
                 .map(Excerpt::cut)

@@ -169,6 +169,13 @@ public record TensorArtifact(
             return ", only %1$s/, which has one; pack what is in it: tar -czf model.tar.gz -C %1$s ."
                     .formatted(directories.getFirst().getFileName());
         }
+        if (entries(directory, _ -> true).isEmpty()) {
+            return ", as the directory is empty; mount a model artifact there, docker run -v \"$PWD/my-model:%s\", or name its directory with --model-dir"
+                    .formatted(directory);
+        }
+        if (!entries(directory, file -> file.toString().endsWith(".java")).isEmpty()) {
+            return ", only hooks, which lie in code/; name the directory above, or move them into code/ here";
+        }
         // Of several files the largest is most likely the model.
         return entries(directory, Files::isRegularFile).stream()
                 .max(Comparator.comparingLong(file -> file.toFile().length()))

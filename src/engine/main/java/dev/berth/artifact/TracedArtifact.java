@@ -1,5 +1,6 @@
 package dev.berth.artifact;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +36,8 @@ public interface TracedArtifact {
             }
             return new Header(
                     json.directory(),
-                    json.text("task"),
+                    json.value("task", JsonNode::isTextual, "a task such as question-answering")
+                            .asText(),
                     json.target(),
                     new Tensors(json.texts("inputs"), json.texts("outputs"), independentRows, json.findTexts("labels")),
                     json.object("parameters"),

@@ -74,7 +74,14 @@ public final class Headers {
                 .orElseThrow(() -> ErrorType.UNSUPPORTED_MEDIA_TYPE.found(
                         "Content-Type",
                         CallerText.quoted(header.get()),
-                        readable.isEmpty() ? "a media type" : "one of " + readable));
+                        readable.isEmpty() ? "a media type" : "one of " + readable + typing(header.get(), readable)));
+    }
+
+    /// What to do about the type that curl sends unasked.
+    private static String typing(String header, List<MediaType> readable) {
+        return header.startsWith("application/x-www-form-urlencoded")
+                ? "; curl sends it where no -H \"Content-Type: %s\" is given".formatted(readable.getFirst())
+                : "";
     }
 
     /// The caller's `traceparent` where it is valid.

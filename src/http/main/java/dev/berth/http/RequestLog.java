@@ -231,15 +231,19 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
                 .addKeyValue("total_ms", millis(total));
         var result = "";
         if (failure != null) {
-            // A caller's own mistake has no stack worth reading, nor has a full server.
-            var why = failure.type() == ErrorType.INSUFFICIENT_MEMORY
-                    ? failure.getMessage()
-                    : CallerText.withoutExcerpts(failure.getMessage());
+            // The store has logged why, when it could not load the model.
+            boolean isOfLoad = failure.type() == ErrorType.INTERNAL && failure.getCause() instanceof ServingException;
+            var why = isOfLoad
+                    ? "the model could not be loaded, as logged above"
+                    : failure.type() == ErrorType.INSUFFICIENT_MEMORY
+                            ? failure.getMessage()
+                            : CallerText.withoutExcerpts(failure.getMessage());
             result = why.isEmpty()
                     ? ": " + failure.type().code()
                     : ": %s: %s".formatted(failure.type().code(), why);
             line = line.addKeyValue("error", failure.type().code())
-                    .setCause(isOurs(failure) ? Unsaid.of(failure) : null);
+                    // A caller's own mistake has no stack worth reading, nor has a full server.
+                    .setCause(isOurs(failure) && !isOfLoad ? Unsaid.of(failure) : null);
         } else if (served != null) {
             result = ": %d records, decode %s ms, queue %s ms, predict %s ms, encode %s ms"
                     .formatted(

@@ -135,7 +135,13 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
                 "model",
                 "%s, %s, %s, %s for %s%s"
                         .formatted(name, artifact.task(), header.origin().precision(), how, artifact.target(), torch));
-        description.put("provenance", header.origin().provenance().toString());
+        var provenance = header.origin().provenance().entrySet().stream()
+                .filter(each -> each.getValue() != null)
+                .map(each -> each.getKey() + " " + each.getValue())
+                .collect(Collectors.joining(", "));
+        if (!provenance.isEmpty()) {
+            description.put("provenance", provenance);
+        }
         description.put("shapes", artifact.shownShapes());
         description.put("files", files.collect(Collectors.joining(", ")));
         header.origin().agreement().ifPresent(agreement -> description.put("agreement", agreement.toString()));

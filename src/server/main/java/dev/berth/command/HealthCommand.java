@@ -6,6 +6,7 @@ import dev.berth.config.Platform;
 import dev.berth.config.ServerConfig;
 import dev.berth.config.Setting;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -77,6 +78,9 @@ public final class HealthCommand implements Subcommand {
                 var why = body == null ? "" : ": " + new String(body.readAllBytes(), StandardCharsets.UTF_8);
                 throw new StartException("%s: found %d, expected 200%s".formatted(ping, status, why));
             }
+        } catch (ConnectException e) {
+            throw new StartException("%s: no server listens there: %s; start it, or name its port with --port"
+                    .formatted(ping, e.getMessage()));
         } catch (IOException e) {
             throw new StartException("%s: %s".formatted(ping, e));
         }

@@ -173,7 +173,7 @@ final class ServeCommand {
                                         Routes.listeners(config).stream()
                                                 .map(listener -> String.valueOf(listener.port()))
                                                 .collect(Collectors.joining(" or port ")),
-                                        cause));
+                                        cause instanceof SocketException ? cause.getMessage() : cause));
     }
 
     private void explain(String reason) {

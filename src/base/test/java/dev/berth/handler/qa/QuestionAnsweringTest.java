@@ -181,6 +181,8 @@ class QuestionAnsweringTest {
     @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
       application/json | {"question": "Who?", "contxt": "x"} | context: found nothing, expected a text
       application/json | {"question": 7, "context": "x"} | question: found 7, expected a text
+      application/json | {"input": "Who?"} | body: found an object with [input], expected one with inputs, or with question and context
+      application/json | {"inputs": [{"q": "a"}]} | inputs[0]: found an object with [q], expected one with question and context
       application/json | {"question": ["a", 7], "context": "x"} | [1].question: found 7, expected a text
       application/json | {"question": ["a"], "contxt": "x"} | [0].context: found nothing
       application/json | {"inputs": {"question": ["a", "b"], "context": ["x"]}} | inputs.context: found 1 for 2 questions, expected as many, or one text for all

@@ -196,8 +196,9 @@ class TensorHandlerTest {
     @ParameterizedTest
     @Tag("RUN-14")
     @CsvSource(delimiter = '|', textBlock = """
-      ''                 | model.json: not found, nor hooks in code/, nor a model file
+      ''                 | as the directory is empty; mount a model artifact there, docker run -v "$PWD/my-model:
       model.joblib notes | nor a model file such as model.pt or model.onnx, only model.joblib, which no engine here reads; write hooks in code/ that do
+      Inference.java     | only hooks, which lie in code/; name the directory above, or move them into code/ here
       my-model/model.pt  | only my-model/, which has one; pack what is in it: tar -czf model.tar.gz -C my-model .
       my-model/model.pt __MACOSX/my-model/model.pt | only my-model/, which has one
       a.pt b.pth         | found [a.pt, b.pth] and no model.json that says which one is served

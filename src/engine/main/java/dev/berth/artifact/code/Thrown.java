@@ -1,5 +1,7 @@
 package dev.berth.artifact.code;
 
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -63,15 +65,29 @@ public final class Thrown {
         return told.toString();
     }
 
-    /// What to do about a class that hooks need and that nobody has, as the end of a message; empty
-    /// where no class is missing. Of a class whose own start has failed, that failure was told.
+    /// What to do about a class that nobody has, or a file that can't be used, as the end of a message;
+    /// empty for anything else.
     public static String cure(Throwable thrown) {
         return chain(thrown)
-                .filter(missing -> missing instanceof NoClassDefFoundError || missing instanceof ClassNotFoundException)
-                .filter(missing -> !String.valueOf(missing.getMessage()).startsWith("Could not initialize class"))
+                .map(Thrown::cureOf)
+                .filter(cure -> !cure.isEmpty())
                 .findFirst()
-                .map(missing -> "; put the jar that has this class into code/lib")
                 .orElse("");
+    }
+
+    private static String cureOf(Throwable cause) {
+        return switch (cause) {
+            // Of a class whose own start has failed, that failure was told.
+            case NoClassDefFoundError failed
+            when String.valueOf(failed.getMessage()).startsWith("Could not initialize class") -> "";
+            case NoClassDefFoundError _, ClassNotFoundException _ -> "; put the jar that has this class into code/lib";
+            case AccessDeniedException _ ->
+                "; this user has no right to it: chmod it, or run as its owner, in a container with docker run --user";
+            case FileSystemException refused
+            when "Read-only file system".equals(refused.getReason()) ->
+                "; write to a directory that is not read-only, such as /tmp, or mount this one without :ro";
+            default -> "";
+        };
     }
 
     /// Whether it is one of the server's own.

@@ -6,6 +6,7 @@ import dev.berth.command.Subcommand;
 import dev.berth.config.HttpConfig;
 import dev.berth.config.ModelConfig;
 import dev.berth.config.ServingConfig;
+import dev.berth.config.Syntax;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -63,7 +64,8 @@ public final class CheckCommand implements Subcommand {
         }
         if (directory != null) {
             if (!Files.isDirectory(directory)) {
-                throw new StartException("%s: found no such directory, expected a model artifact".formatted(directory));
+                throw new StartException("%s: found no such directory, expected a model artifact%s"
+                        .formatted(directory, Syntax.unpacking(directory.toString())));
             }
             flags.put("--model-dir", directory.toString());
         }

@@ -1,17 +1,22 @@
 package dev.berth.authoring;
 
+import dev.berth.artifact.code.Thrown;
 import dev.berth.command.StartException;
 import dev.berth.command.Subcommand;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Map;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.TypeConversionException;
 
 /// The `serve init` command: writes a model artifact with hooks to begin with, or adds them to one
 /// that is there.
@@ -26,6 +31,7 @@ public final class InitCommand implements Subcommand {
             names = "--template",
             paramLabel = "<template>",
             defaultValue = "tensor",
+            converter = Name.class,
             description = {
                 "qa: question answering with one hook changed",
                 "image: a TorchScript that is given images",
@@ -43,6 +49,18 @@ public final class InitCommand implements Subcommand {
             description =
                     "The directory to write. Of what is there nothing is changed; an artifact gets hooks, a test and a pom.xml")
     private Path directory;
+
+    /// By the words of `--help`.
+    private static final class Name implements ITypeConverter<Template> {
+        @Override
+        public Template convert(String name) {
+            return Stream.of(Template.values())
+                    .filter(template -> template.toString().equals(name))
+                    .findFirst()
+                    .orElseThrow(() -> new TypeConversionException(
+                            "found \"%s\", expected one of %s".formatted(name, Arrays.toString(Template.values()))));
+        }
+    }
 
     @Override
     public CommandSpec spec() {
@@ -65,7 +83,7 @@ public final class InitCommand implements Subcommand {
         } catch (FileAlreadyExistsException e) {
             throw new StartException("%s: found a file, expected a directory, or nothing".formatted(directory));
         } catch (IOException e) {
-            throw new StartException("%s: can't be written: %s".formatted(directory, e));
+            throw new StartException("%s: can't be written: %s".formatted(directory, Thrown.of(e)));
         }
     }
 }

@@ -42,7 +42,9 @@ record ObjectSource(Storage storage, Location input, boolean manifest, boolean g
     }
 
     TransformException none() {
-        return new TransformException("%s: found no object, expected one at least".formatted(input));
+        return new TransformException(
+                "%s: found no object, expected one at least; --input names a file, a directory with files or s3://…"
+                        .formatted(input));
     }
 
     /// Whether several objects may have one key: where names stand in a manifest, or a prefix ends

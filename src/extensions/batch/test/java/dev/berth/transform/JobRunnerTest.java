@@ -298,7 +298,10 @@ class JobRunnerTest {
         for (var input : List.of(directory.resolve("in"), directory.resolve("none"))) {
             assertThat(job.set("--input %s", input).run(server.uri("/")))
                     .extracting(JobReport::status, JobReport::problem)
-                    .containsExactly(JobStatus.FAILED, input + ": found no object, expected one at least");
+                    .containsExactly(
+                            JobStatus.FAILED,
+                            input
+                                    + ": found no object, expected one at least; --input names a file, a directory with files or s3://…");
         }
     }
 

@@ -30,7 +30,7 @@ record ClientPath(String path, String inputs, Map<String, Supplier<Dialect>> dia
 
     /// Why a model has no answer here.
     String refusal(Optional<String> task) {
-        return "%s: found %s, expected %s"
+        return "%s: found %s, expected %s; POST /invocations asks this model"
                 .formatted(
                         path,
                         task.map("a model whose task is "::concat).orElse("a model of hooks that name no task()"),

@@ -3,6 +3,7 @@ package dev.berth.hub;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.content.Excerpt;
 import dev.berth.handler.task.ScoreFunction;
 import dev.berth.json.JsonText;
 import dev.berth.tokenizer.Tokenizer;
@@ -218,7 +219,9 @@ enum HubTask {
         throw model.refused(
                 "config.json: architectures: found %s, expected one that ends with %s; serve it by hooks, docs/hooks.md"
                         .formatted(
-                                model.json(HubModel.CONFIG).path("architectures"),
+                                Excerpt.of(model.json(HubModel.CONFIG)
+                                        .path("architectures")
+                                        .path(0)),
                                 Arrays.stream(values())
                                         .map(task -> task.architecture)
                                         .collect(Collectors.joining(", "))

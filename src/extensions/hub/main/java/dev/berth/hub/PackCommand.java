@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelLayout;
 import dev.berth.artifact.Target;
+import dev.berth.artifact.code.Thrown;
 import dev.berth.command.Logging;
 import dev.berth.command.StartException;
 import dev.berth.command.Subcommand;
@@ -104,7 +105,7 @@ public final class PackCommand implements Subcommand {
         } catch (ConfigurationException e) {
             throw e;
         } catch (IOException e) {
-            throw new StartException("%s can't be written: %s".formatted(output, e));
+            throw new StartException("%s can't be written: %s".formatted(output, Thrown.of(e)));
         } catch (Exception e) {
             throw StartException.of(e);
         }
@@ -128,11 +129,18 @@ public final class PackCommand implements Subcommand {
         source = source.toAbsolutePath().normalize();
         if (!Files.isDirectory(source)) {
             throw new StartException(
-                    "%s: found no such directory, expected that of a Hugging Face model".formatted(source));
+                    "%s: found no such directory, expected that of a Hugging Face model; hf download MODEL --local-dir DIR gets one"
+                            .formatted(source));
         }
         if (Files.exists(output, LinkOption.NOFOLLOW_LINKS)) {
             throw new StartException(
                     "--output %s: found something there, expected the name of a new directory".formatted(output));
+        }
+        boolean isOfHub = Files.exists(source.resolve(HubModel.CONFIG));
+        if (Files.exists(source.resolve("model.json")) || (!isOfHub && Files.isDirectory(source.resolve("code")))) {
+            throw new StartException(
+                    "%s: found a model artifact already, expected a directory of the hub; serve it with serve --model-dir %1$s"
+                            .formatted(source));
         }
         var asked = Optional.ofNullable(file).map(source::resolve);
         var model = new HubModel(source, asked);

@@ -339,10 +339,13 @@ class PackCommandTest {
     @Test
     void whatCantBePackedIsRefusedWithOneSentence() throws Exception {
         classifier().write(source.resolve("model.onnx"));
-        refused("config.json: architectures: found , expected one that ends with ForQuestionAnswering");
+        refused("config.json: architectures: found nothing, expected one that ends with ForQuestionAnswering");
         config("GPT2LMHeadModel", "\"a\": 1");
-        refused("found [\"GPT2LMHeadModel\"], expected one that ends with");
+        refused("found the text \"GPT2LMHeadModel\", expected one that ends with");
         config("BertForTokenClassification", "\"num_labels\": 1");
+        Files.writeString(source.resolve("model.json"), "{}");
+        refused(source + ": found a model artifact already", "serve it with serve --model-dir " + source);
+        Files.delete(source.resolve("model.json"));
         Files.delete(source.resolve("model.onnx"));
         refused("found no .onnx file in it or in onnx/; make an artifact with trace.py");
         for (var name : List.of("a", "b", "c")) {

@@ -133,7 +133,7 @@ class SparseEmbeddingTest {
                             .path("error")
                             .textValue())
                     .isEqualTo(
-                            "/embed: found a model whose task is sparse-embeddings, expected the task sentence-embeddings");
+                            "/embed: found a model whose task is sparse-embeddings, expected the task sentence-embeddings; POST /invocations asks this model");
         }
     }
 }

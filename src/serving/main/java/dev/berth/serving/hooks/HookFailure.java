@@ -63,7 +63,7 @@ public final class HookFailure {
             case ExceptionInInitializerError e when e.getCause() != null -> "%s: %s".formatted(name, Thrown.of(e));
             case LinkageError _, ReflectiveOperationException _ ->
                 "%s: %s%s".formatted(name, thrown.getMessage(), Thrown.cure(thrown));
-            default -> Objects.requireNonNullElse(thrown.getMessage(), name);
+            default -> Objects.requireNonNullElse(thrown.getMessage(), name) + Thrown.cure(thrown);
         };
     }
 

@@ -187,7 +187,11 @@ public final class ModelStore {
             version.failure = Optional.of(why);
             log.warn("model \"{}\" could not be loaded from {}:", name, directory);
             // Line by line, so that the compiler's caret stands below what it points at.
-            why.getMessage().lines().forEach(log::warn);
+            why.getMessage()
+                    .replace("model \"%s\" could not be loaded: ".formatted(name), "")
+                    .replace("model artifact %s: ".formatted(directory), "")
+                    .lines()
+                    .forEach(log::warn);
             version.before
                     .filter(ModelVersion::isReady)
                     .ifPresent(_ -> log.warn("model \"{}\": the version before serves on", name));

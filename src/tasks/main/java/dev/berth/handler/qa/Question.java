@@ -24,6 +24,9 @@ public record Question(String name, String question, String context) {
         if (!json.isObject()) {
             throw Excerpt.bad(input.name(), json, "an object with question and context");
         }
+        if (!json.isEmpty() && !json.has("question") && !json.has("context")) {
+            throw input.without("question and context");
+        }
         return new Question(name, text(json, name, "question"), text(json, name, "context"));
     }
 

@@ -106,6 +106,8 @@ class Chart {
       this.values[i].push(value);
       this.values[i].splice(0, this.values[i].length - POINTS);
       this.readings[i].textContent = texts[i];
+      this.readings[i].classList.toggle("zero", value === 0);
+      this.lines[i].classList.toggle("zero", this.values[i].every(each => each === 0));
     });
     this.svg.setAttribute("aria-label", `${this.title}: ${texts.join(", ")}`);
     const top = Math.max(Number.MIN_VALUE, ...this.values.flat().map(value => value ?? 0));

@@ -49,7 +49,11 @@ final class LocalErrors {
     private static String reason(IOException cause) {
         return switch (cause) {
             case NoSuchFileException _ -> "no such file or directory";
-            case AccessDeniedException _ -> "permission denied";
+            case AccessDeniedException _ ->
+                "permission denied; chmod it, or run as its owner, in a container with docker run --user";
+            case FileSystemException e
+            when "Read-only file system".equals(e.getReason()) ->
+                e.getReason() + "; name another directory, or mount this one without :ro";
             case FileSystemException e when e.getReason() != null -> e.getReason();
             default -> Shortened.explanation(cause);
         };

@@ -183,7 +183,7 @@ class LocalStorageTest {
         assertThatThrownBy(() -> storage.at("/sys/berth").create())
                 .isInstanceOf(StorageException.class)
                 .hasMessageMatching(
-                        "/sys/berth: can't be written: (permission denied|Operation not permitted|Read-only file system)");
+                        "/sys/berth: can't be written: (permission denied|Operation not permitted|Read-only file system).*");
     }
 
     @Test
@@ -192,11 +192,12 @@ class LocalStorageTest {
         Files.setPosixFilePermissions(directory.resolve("a"), PosixFilePermissions.fromString("---------"));
         try {
             assumeTrue(!Files.isReadable(directory.resolve("a")), "root may do everything");
-            assertThatThrownBy(() -> keys(directory)).hasMessage(directory + "/a: can't be listed: permission denied");
+            assertThatThrownBy(() -> keys(directory))
+                    .hasMessageStartingWith(directory + "/a: can't be listed: permission denied");
             assertThatThrownBy(() -> location(directory.resolve("a/b")).open())
-                    .hasMessage(directory + "/a/b: can't be read: permission denied");
+                    .hasMessageStartingWith(directory + "/a/b: can't be read: permission denied");
             assertThatThrownBy(() -> location(directory.resolve("a/c")).create())
-                    .hasMessage(directory + "/a/c: can't be written: permission denied");
+                    .hasMessageStartingWith(directory + "/a/c: can't be written: permission denied");
         } finally {
             Files.setPosixFilePermissions(directory.resolve("a"), PosixFilePermissions.fromString("rwx------"));
         }

@@ -23,6 +23,9 @@ public record TextInput(String text, Optional<String> pair, boolean isTextAlone)
             throw Excerpt.bad(
                     name, json, "a text or {\"text\": …%s}".formatted(takesPairs ? ", \"text_pair\": …" : ""));
         }
+        if (!json.has("text")) {
+            throw input.without("text");
+        }
         var pair = json.path("text_pair");
         if (!takesPairs && json.has("text_pair")) {
             throw Excerpt.bad(name + ".text_pair", pair, "one text: this task takes no pairs");

@@ -134,7 +134,9 @@ class TextFormsTest {
     @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
         text-classification-bert | {'inputs': 7} | inputs: found 7, expected a text or {'text': …, 'text_pair': …}
         text-classification-bert | ['a', null] | [1]: found null, expected a text or {'text': …, 'text_pair': …}
-        text-classification-bert | {'text_pair': 'a'} | body.text: found nothing, expected a text
+        text-classification-bert | {'input': 'a'} | body: found an object with [input], expected one with inputs, or with text
+        text-classification-bert | {'inputs': ['a', {'txt': 'b', 'text_pair': 'a'}]} | inputs[1]: found an object with [txt, text_pair], expected one with text
+        text-classification-bert | {'text': null} | body.text: found null, expected a text
         text-classification-bert | {'inputs': 'a', 'parameters': {'top_k': 0}} | parameters.top_k: found 0, expected a whole number of at least 1
         text-classification-bert | {'inputs': 'a', 'parameters': {'topk': 1}} | parameters: found the unknown parameter 'topk', expected top_k
         text-classification-bert | {'inputs': 'a', 'parameters': {'temperature': 1}} | parameters: found the unknown parameter 'temperature', expected one of top_k, function_to_apply, truncation
