@@ -78,6 +78,7 @@ class UnreadBodyTest {
     }
 
     @Test
+    @Tag("INV-13")
     void soIsOneWhoseModelIsNotReadyAndOneWhomAFullQueueRefuses() throws Exception {
         var loading = new Gate(1);
         var predicting = new Gate(1);

@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -321,6 +322,7 @@ class GrpcTest {
     }
 
     @Test
+    @Tag("INV-13")
     void aFullQueueIsUnavailableAndCountsAs503AndALateCallIsGivenUp() throws Exception {
         var gate = new Gate(1);
         var request = "inputs { name: 'content' datatype: 'BYTES' shape: 1 contents { bytes_contents: '\"a\"' } }";
