@@ -62,7 +62,8 @@ class ConformanceTest {
     /// Runs it where nothing of Berth is built. Its limits of time are 100 times as long: CI machines
     /// are busy.
     private ServeProcess conformance(String... arguments) throws IOException {
-        for (var needed : List.of(Path.of("conformance"), Path.of("tools/conformance"), Path.of("docs/internals/contract.md"))) {
+        for (var needed :
+                List.of(Path.of("conformance"), Path.of("tools/conformance"), Path.of("docs/internals/contract.md"))) {
             try (var files = Files.walk(needed)) {
                 for (var file : files.filter(Files::isRegularFile).toList()) {
                     Files.createDirectories(directory.resolve(file).getParent());

@@ -56,7 +56,10 @@ public final class ConformanceKit implements AutoCloseable {
             }
         }
         loader = new URLClassLoader(
-                new URL[] {classes.toUri().toURL(), Path.of("docs", "internals").toUri().toURL()},
+                new URL[] {
+                    classes.toUri().toURL(),
+                    Path.of("docs", "internals").toUri().toURL()
+                },
                 ClassLoader.getPlatformClassLoader());
         run = loader.loadClass("dev.berth.conformance.Conformance")
                 .getMethod("run", List.class, PrintStream.class, PrintStream.class);
