@@ -46,10 +46,16 @@ class TabularTest {
 
     @BeforeAll
     static void start() throws Exception {
-        copy(EXAMPLE, "model.pt");
+        putInto(artifact);
+        server = TestServer.artifact(artifact).start();
+    }
+
+    /// Makes an artifact of the example, with its libraries.
+    static void putInto(Path artifact) throws Exception {
+        Files.copy(EXAMPLE.resolve("model.pt"), artifact.resolve("model.pt"));
         var code = Files.createDirectory(artifact.resolve("code"));
         for (var source : new String[] {"Inference", "ArrowTable", "ParquetTable", "ParquetSizes"}) {
-            copy(EXAMPLE, "code/" + source + ".java");
+            Files.copy(EXAMPLE.resolve("code/" + source + ".java"), code.resolve(source + ".java"));
         }
         var libraries = Files.createDirectory(code.resolve("lib"));
         for (var one : new Class<?>[] {
@@ -65,11 +71,6 @@ class TabularTest {
                     one.getProtectionDomain().getCodeSource().getLocation().toURI());
             Files.copy(jar, libraries.resolve(jar.getFileName()));
         }
-        server = TestServer.artifact(artifact).start();
-    }
-
-    private static void copy(Path from, String name) throws IOException {
-        Files.copy(from.resolve(name), artifact.resolve(name));
     }
 
     @ParameterizedTest
