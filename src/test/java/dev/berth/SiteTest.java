@@ -18,8 +18,10 @@ class SiteTest {
         var links = new ObjectMapper()
                 .readTree(DOCS.resolve(".vitepress/sidebar.json").toFile())
                 .findValuesAsText("link");
-        try (var files = Stream.concat(Files.list(DOCS), Files.list(DOCS.resolve("internals")))) {
-            var pages = files.map(file -> "/" + DOCS.relativize(file))
+        try (var users = Files.list(DOCS);
+                var builders = Files.list(DOCS.resolve("internals"))) {
+            var pages = Stream.concat(users, builders)
+                    .map(file -> "/" + DOCS.relativize(file))
                     .filter(name -> name.endsWith(".md"))
                     .map(name -> name.endsWith("/README.md")
                             ? name.substring(0, name.length() - 9)
