@@ -21,7 +21,7 @@ final class JobEnd {
     /// What the objects get that are under way.
     private static final int DRAIN_SECONDS = 10;
 
-    private static final String STOPPED = "stopped by a signal; the same command does the rest";
+    private static final String STOPPED = "stopped by a signal; the same command goes on from there";
 
     private final long mostFailures;
     private final ExecutorService threads;
