@@ -26,9 +26,12 @@ import sys
 import warnings
 from pathlib import Path
 
-import torch
-import transformers
-from torch import nn
+try:
+    import torch
+    import transformers
+    from torch import nn
+except ModuleNotFoundError as missing:
+    sys.exit(f"trace.py: found no {missing.name}; install what it needs: pip install -r trace/requirements-cpu.txt")
 
 import agreement
 import artifact

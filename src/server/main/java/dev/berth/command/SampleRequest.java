@@ -173,7 +173,7 @@ public record SampleRequest(Path file, List<MediaType> types) {
                 throw memory;
             }
             throw problem(
-                    "the model does not answer it: %s; correct it, or delete it and sample-response.json"
+                    "the model does not answer it: %s; correct the hooks or the sample, or delete it and sample-response.json"
                             .formatted(Thrown.withCauses(e.getMessage(), e.getCause())),
                     e);
         } catch (IOException e) {

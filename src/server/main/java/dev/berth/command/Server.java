@@ -198,8 +198,8 @@ public final class Server implements AutoCloseable {
             directory.get().start();
         }
         log.info(
-                "ready for {}: {} workers",
-                config.get(ModelConfig.WATCH) ? "edits" : "models",
+                "{}: {} workers",
+                config.get(ModelConfig.WATCH) ? "watching for edits" : "ready for models",
                 workers.accelerators().size());
         return null;
     }

@@ -143,7 +143,10 @@ final class SourceCompiler {
     /// that it is not given.
     private static String cure(Diagnostic<? extends JavaFileObject> error) {
         return switch (error.getCode()) {
-            case "compiler.err.doesnt.exist" -> "\n  put the jar that has this package into code/lib";
+            case "compiler.err.doesnt.exist" ->
+                error.getMessage(Locale.ROOT).contains(" dev.berth.")
+                        ? "\n  correct the name; docs/hooks-reference.md#libraries says what hooks see of Berth"
+                        : "\n  put the jar that has this package into code/lib";
             case "compiler.err.preview.feature.disabled",
                     "compiler.err.preview.feature.disabled.plural",
                     "compiler.err.preview.feature.disabled.classfile",

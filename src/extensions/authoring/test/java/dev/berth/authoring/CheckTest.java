@@ -199,7 +199,7 @@ class CheckTest {
                 .asString()
                 .endsWith(
                         "sample.txt: the model does not answer it: predictFn (code/Inference.java) failed: found null, expected a list of 1 predictions, one for each record; "
-                                + "correct it, or delete it and sample-response.json");
+                                + "correct the hooks or the sample, or delete it and sample-response.json");
     }
 
     @Test

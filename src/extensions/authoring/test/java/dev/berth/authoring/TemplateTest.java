@@ -115,7 +115,7 @@ class TemplateTest {
         TestServer.artifact(directory)
                 .assertDoesNotStart(
                         "sample.json: the model does not answer it: ",
-                        "; correct it, or delete it and sample-response.json");
+                        "; correct the hooks or the sample, or delete it and sample-response.json");
         Files.delete(directory.resolve("sample.json"));
         Files.delete(directory.resolve("sample-response.json"));
         try (var server = TestServer.artifact(directory).start()) {
