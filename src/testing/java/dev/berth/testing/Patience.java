@@ -20,6 +20,8 @@ public final class Patience implements LauncherSessionListener, TestExecutionLis
     private static final Duration CALM = Duration.ofSeconds(40);
     private static final int MOST_TIMES = 7;
 
+    private boolean hasRunTests;
+
     /// How long a test waits for what takes seconds. Where the machine has several times as much to
     /// do as it can, that takes as many times as long.
     public static Duration limit() {
@@ -38,12 +40,16 @@ public final class Patience implements LauncherSessionListener, TestExecutionLis
 
     @Override
     public void executionStarted(TestIdentifier test) {
+        hasRunTests = true;
         Awaitility.setDefaultTimeout(limit());
     }
 
-    /// Processes of tests that ran out of time.
+    /// Ends processes of tests that ran out of time. A session without tests is that of Maven itself,
+    /// which looks for tests: its processes are the tests of other modules.
     @Override
     public void launcherSessionClosed(LauncherSession session) {
-        ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
+        if (hasRunTests) {
+            ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
+        }
     }
 }
