@@ -99,9 +99,13 @@ ENV LANG=C.UTF-8
 # For the files that --body and others name: docker run -v "$PWD:/work".
 WORKDIR /work
 ARG VERSION=0.1.0-SNAPSHOT
+ARG REVISION=unknown
+ARG SOURCE=unknown
 LABEL org.opencontainers.image.title="Berth conformance kit" \
       org.opencontainers.image.licenses=Apache-2.0 \
-      org.opencontainers.image.version=$VERSION
+      org.opencontainers.image.version=$VERSION \
+      org.opencontainers.image.revision=$REVISION \
+      org.opencontainers.image.source=$SOURCE
 ENTRYPOINT ["/opt/java/bin/java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar", "/opt/berth-conformance.jar"]
 
 # What changes with Berth itself.

@@ -51,6 +51,8 @@ export default defineConfig({
   markdown: { attrs: { disable: true }, anchor: { slugify }, config: md => md.use(linkTheRepository).use(draw) },
   themeConfig: {
     sidebar,
+    // tools/release/api makes these pages beside VitePress's own.
+    nav: [{ text: 'API for hooks', link: '/api/index.html', target: '_self' }],
     outline: [2, 3],
     search: { provider: 'local' },
     socialLinks: repository ? [{ icon: 'github', link: repository }] : []

@@ -159,6 +159,26 @@ class ContainerModelsTest {
         }
     }
 
+    /// KServe's modelcars: the artifact, with hooks that its sample needs, is in the root of another container.
+    @Test
+    void anArtifactIsServedOutOfAnotherContainer() throws Exception {
+        var car = new GenericContainer<>(BerthImage.NAME)
+                .withCreateContainerCmdModifier(command -> command.withEntrypoint("busybox"))
+                .withCommand("sleep", "3600");
+        bind(car, Path.of("examples", "mnist"), "/models");
+        try (car) {
+            car.start();
+            try (var server = container()
+                    .withEnv("BERTH_MODEL_DIR", "/proc/1/root/models")
+                    .withCreateContainerCmdModifier(
+                            command -> command.getHostConfig().withPidMode("container:" + car.getContainerId()))) {
+                server.start();
+                awaitReady(server, 8080);
+                assertThat(out(server)).contains("code/Inference.java");
+            }
+        }
+    }
+
     /// As a serial pipeline: the body and its type go on to the next container.
     private static String inARow(GenericContainer<?> first, String body, String between) throws Exception {
         var asked = invoke(first, FIRST_PORT, body, "text/plain", between);

@@ -4,6 +4,9 @@ package dev.berth.hooks;
 ///
 /// The NeuronCores of Inf1, Inf2 and Trn1 are numbered from 0 across those that this process may
 /// use.
+///
+/// It may gain kinds, and a kind may gain parts. In hooks, give a `switch` a `default`, and write
+/// `case Accelerator.Gpu gpu -> gpu.index()` without a record pattern.
 public sealed interface Accelerator {
 
     /// The processor, shared by all workers.

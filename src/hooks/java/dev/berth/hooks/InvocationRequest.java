@@ -1,5 +1,6 @@
 package dev.berth.hooks;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.ServiceLoader;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
@@ -180,6 +182,22 @@ public final class InvocationRequest {
             requireWellFormed(bytes, charset);
         }
         return text.startsWith("\uFEFF") ? text.substring(1) : text;
+    }
+
+    /// The whole body as JSON. Unit tests need `dev.berth:berth`, whose reader this is.
+    ///
+    /// @throws BadInputException naming the line and column where the body stops to be JSON
+    public JsonNode json() throws IOException {
+        return Readers.JSON
+                .orElseThrow(() -> new IllegalStateException(
+                        "json(): found no reader of JSON; put dev.berth:berth on the class path"))
+                .readBody(text());
+    }
+
+    /// Looked for when the first body is read.
+    private static final class Readers {
+        static final Optional<JsonReader> JSON = ServiceLoader.load(JsonReader.class, JsonReader.class.getClassLoader())
+                .findFirst();
     }
 
     private static void requireWellFormed(byte[] text, Charset charset) {

@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /// What [InferenceHandler#outputFn] answers: a body, its content type and, if wanted, custom
-/// attributes.
+/// attributes. It may gain parts: make it by [#of], and read it by its accessors.
 ///
 /// @param body the bytes to send, not copied: the caller hands them over
 /// @param contentType sent as it is written, as data capture expects it: at most 1024 characters

@@ -4,7 +4,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 
-/// What a worker tells [InferenceHandler#modelFn] about the model that it is to load.
+/// What a worker tells [InferenceHandler#modelFn] about the model that it is to load. It may gain
+/// parts: read it by its accessors. Only tests make one.
 ///
 /// @param modelDirectory the model artifact: the directory unpacked from `model.tar.gz`, to be read
 ///   only

@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /// What a handler takes and answers, as named columns of a batch. Clients of the Open Inference
-/// Protocol read it with `GET /v2/models/{name}`.
+/// Protocol read it with `GET /v2/models/{name}`. It may gain parts, and keeps its constructors then.
 ///
 /// @param inputs the fields of a record; empty: unknown, so that any are let through
 /// @param outputs the fields of a prediction; empty: unknown

@@ -67,6 +67,28 @@ class InvocationRequestTest {
     }
 
     @Test
+    void jsonIsReadAsTheServerReadsIt() throws IOException {
+        var request = request("application/json", "{\"rooms\": [1, NaN]}".getBytes(StandardCharsets.UTF_8));
+        assertThat(request.json()).isEqualTo(request.json());
+        assertThat(request.json().path("rooms").path(0).intValue()).isEqualTo(1);
+        assertThat(request.json().path("rooms").path(1).doubleValue()).isNaN();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{\"rooms\": } | body: not JSON at column 11: found unexpected character ('}' (code 125)), expected a value",
+                "'{\"rooms\":\n 1' | body: not JSON at line 2, column 3: found unexpected end-of-input",
+                "{} {} | body: found a second JSON value at column 4, expected one",
+                "'' | 'body: found nothing, expected a JSON value'"
+            })
+    void aDamagedBodyIsABadRequestThatNamesThePlace(String body, String message) {
+        var request = request("application/json", body.replace("\\n", "\n").getBytes(StandardCharsets.UTF_8));
+        assertThatThrownBy(request::json).isInstanceOf(BadInputException.class).hasMessageStartingWith(message);
+    }
+
+    @Test
     void theTimeThatIsLeftIsNeverLessThanNothing() {
         var request = request("text/plain", new byte[0]);
         assertThat(request.remaining()).isGreaterThan(Duration.ofDays(365));

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.JsonReader;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
@@ -16,9 +17,10 @@ import java.util.Map;
 import java.util.function.IntFunction;
 
 /// JSON (RFC 8259) in and out.
-public final class Json extends ContentType implements ContentType.OfDocuments, ContentType.OfTensors {
+public final class Json extends ContentType implements ContentType.OfDocuments, ContentType.OfTensors, JsonReader {
 
-    Json() {
+    /// For [java.util.ServiceLoader].
+    public Json() {
         super(List.of(MediaType.JSON), List.of("json"));
     }
 
@@ -27,6 +29,11 @@ public final class Json extends ContentType implements ContentType.OfDocuments, 
     /// @throws BadInputException with the line and column where the body stops to be JSON
     public static JsonNode read(InvocationRequest request) throws IOException {
         return parse(request.text(), "body");
+    }
+
+    @Override
+    public JsonNode readBody(String text) {
+        return parse(text, "body");
     }
 
     /// Reads the one value that a text holds.

@@ -30,8 +30,8 @@ public final class ArtifactTree {
     private final SortedMap<Path, BasicFileAttributes> files = new TreeMap<>();
     private final ArrayDeque<Path> directories = new ArrayDeque<>();
 
-    /// Free of links.
-    private final Set<Path> entered = new HashSet<>();
+    /// As the file system knows them. KServe's modelcars have no real path here: `/proc/7/root/models`.
+    private final Set<Object> entered = new HashSet<>();
 
     private ArtifactTree(Path root, Predicate<Path> counts, int most) {
         this.root = root;
@@ -62,7 +62,7 @@ public final class ArtifactTree {
 
     private void enter(Path directory) {
         try {
-            if (!entered.add(directory.toRealPath())) {
+            if (!entered.add(attributes(directory).fileKey())) {
                 return;
             }
             try (var entries = Files.newDirectoryStream(directory)) {

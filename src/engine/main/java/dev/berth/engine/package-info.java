@@ -1,5 +1,5 @@
 /// The seam between handlers and the libraries that run models: [Engine], [Graph], and the devices
-/// of a machine.
+/// of a machine. Hooks may use [Graph], [SharedGraphs], [KeptTensor] and the exceptions.
 ///
 /// It must not know any library, any content type or what a tensor means; `engine.torch` and its
 /// like depend on it and never the other way round. Devices are chosen on the thread that starts
