@@ -6,8 +6,13 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
+import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -52,6 +57,36 @@ class StoppingTest {
             assertStatus(running.join(), 503, "has stopped");
             assertStatus(waiting.join(), 503, "has stopped");
             assertThat(handler.predicted()).isZero();
+        }
+    }
+
+    /// While an upload that has stalled keeps the server from ending, Jetty itself refuses what comes.
+    @Test
+    @Tag("slow")
+    void whatComesWhileTheLastResponsesLeaveIsToldToComeAgain() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start("BERTH_DRAIN_SECONDS=0");
+                var stalled = new RawConnection(server.port())) {
+            stalled.send(
+                    "POST /invocations HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\na");
+            assertThat(server.invoke("a").statusCode()).isEqualTo(200);
+            var request = server.request("/invocations", HttpRequest.BodyPublishers.ofString("a"));
+            var stopped = server.stop();
+            var refusals = new ArrayList<HttpResponse<String>>();
+            try {
+                while (!stopped.isDone()) {
+                    var response = server.send(request);
+                    if (response.statusCode() != 200) {
+                        refusals.add(response);
+                    }
+                }
+            } catch (IOException e) {
+                // The listener is closed.
+            }
+            stopped.get();
+            assertThat(refusals).isNotEmpty().allSatisfy(response -> {
+                assertStatus(response, 503, "stop");
+                assertThat(response.headers().firstValue("Retry-After")).isPresent();
+            });
         }
     }
 }

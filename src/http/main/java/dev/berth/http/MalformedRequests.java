@@ -35,6 +35,11 @@ final class MalformedRequests extends ErrorHandler {
     @Override
     protected void generateResponse(
             Request request, Response response, int status, String message, Throwable cause, Callback callback) {
+        if (status == HttpStatus.SERVICE_UNAVAILABLE_503) {
+            // Jetty refuses what comes while the last responses leave.
+            refuse(response, ErrorType.NOT_READY.because("the server is stopping"), callback);
+            return;
+        }
         response.getHeaders().put(RequestLog.REQUEST_ID_HEADER, RequestLog.malformed(status, message));
         response.getHeaders().put(HttpHeader.CONTENT_TYPE, ErrorForm.CONTENT_TYPE);
         var body = forms.apply(String.valueOf(request.getHttpURI().getPath())).malformed(status, message);
