@@ -144,7 +144,7 @@ public final class JobRunner {
                         ObjectTransform.turns(concurrent),
                         memory,
                         new Checkpoints(job.output(), job.madeBy() + splitting),
-                        job.pace(),
+                        job.miniBatchSize(),
                         progress));
     }
 

@@ -45,7 +45,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             MemoryBudget turns,
             JobMemory memory,
             Checkpoints checkpoints,
-            Pace pace,
+            MiniBatchSize miniBatchSize,
             Progress progress) {}
 
     /// What a writer to S3 holds of an object of up to 8 GB: a part, and what a request takes beside it.
@@ -248,7 +248,8 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
                 }
                 share = free.isPresent() ? free.get() : memory.take(expected);
                 // The same records as before share a request where an earlier run has their answer.
-                var next = payloads.next(checkpoint.count(recordsSent + 1).orElseGet(shared.pace::mostRecords));
+                var next =
+                        payloads.next(checkpoint.count(recordsSent + 1).orElseGet(shared.miniBatchSize::mostRecords));
                 if (next.isEmpty()) {
                     break;
                 }
@@ -293,7 +294,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             var made = share.ask(() -> {
                 long start = System.nanoTime();
                 var output = exchange.output(payload, range.object(), share);
-                shared.pace.answered(payload.records(), System.nanoTime() - start);
+                shared.miniBatchSize.answered(payload.records(), System.nanoTime() - start);
                 return output;
             });
             share.shrinkTo(made.length);

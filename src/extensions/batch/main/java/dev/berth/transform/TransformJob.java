@@ -161,9 +161,10 @@ public record TransformJob(
     }
 
     /// How many records requests have, within the splitting.
-    Pace pace() {
+    MiniBatchSize miniBatchSize() {
         var records = kind.records();
-        return new Pace(records.maxPayloadInMb().isEmpty() && records.formats().asksForLines());
+        return new MiniBatchSize(
+                records.maxPayloadInMb().isEmpty() && records.formats().asksForLines());
     }
 
     /// The platform's containers spell it in capitals, the API does not.

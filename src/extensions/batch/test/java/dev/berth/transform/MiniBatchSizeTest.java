@@ -143,19 +143,19 @@ class MiniBatchSizeTest {
 
     @Test
     void aRequestHasAsManyRecordsAsAreAnsweredInAboutASecond() {
-        var pace = new Pace(true);
-        int first = pace.mostRecords();
-        answered(pace, first, 100);
-        assertThat(pace.mostRecords()).isEqualTo(2 * first);
-        answered(pace, first, 100);
-        assertThat(pace.mostRecords()).as("one of before").isEqualTo(2 * first);
-        answered(pace, 2 * first, 1000);
-        assertThat(pace.mostRecords()).isEqualTo(2 * first);
-        answered(pace, 2 * first, 3000);
-        assertThat(pace.mostRecords()).isEqualTo(first);
-        answered(pace, 1, 600_000);
-        assertThat(pace.mostRecords()).isEqualTo(1);
-        var fixed = new Pace(false);
+        var miniBatchSize = new MiniBatchSize(true);
+        int first = miniBatchSize.mostRecords();
+        answered(miniBatchSize, first, 100);
+        assertThat(miniBatchSize.mostRecords()).isEqualTo(2 * first);
+        answered(miniBatchSize, first, 100);
+        assertThat(miniBatchSize.mostRecords()).as("one of before").isEqualTo(2 * first);
+        answered(miniBatchSize, 2 * first, 1000);
+        assertThat(miniBatchSize.mostRecords()).isEqualTo(2 * first);
+        answered(miniBatchSize, 2 * first, 3000);
+        assertThat(miniBatchSize.mostRecords()).isEqualTo(first);
+        answered(miniBatchSize, 1, 600_000);
+        assertThat(miniBatchSize.mostRecords()).isEqualTo(1);
+        var fixed = new MiniBatchSize(false);
         answered(fixed, 1000, 600_000);
         assertThat(fixed.mostRecords()).isEqualTo(Integer.MAX_VALUE);
     }
@@ -181,8 +181,8 @@ class MiniBatchSizeTest {
         public void ended(ObjectOutcome outcome, long bytes) {}
     }
 
-    private static void answered(Pace pace, int records, long millis) {
-        pace.answered(records, Duration.ofMillis(millis).toNanos());
+    private static void answered(MiniBatchSize miniBatchSize, int records, long millis) {
+        miniBatchSize.answered(records, Duration.ofMillis(millis).toNanos());
     }
 
     /// A hundred lines.

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// How many records a request has at most. Where the job leaves that open, a request has as many as
 /// are answered in about a second: progress is seen, and a job that is stopped keeps what was
 /// answered. Used by any threads.
-final class Pace {
+final class MiniBatchSize {
 
     private static final int FIRST = 8;
     private static final long QUICK_NANOS = Duration.ofMillis(500).toNanos();
@@ -16,7 +16,7 @@ final class Pace {
     private final AtomicInteger most;
 
     /// @param isFree whether it chooses; otherwise as many records as fit
-    Pace(boolean isFree) {
+    MiniBatchSize(boolean isFree) {
         this.isFree = isFree;
         this.most = new AtomicInteger(isFree ? FIRST : Integer.MAX_VALUE);
     }
