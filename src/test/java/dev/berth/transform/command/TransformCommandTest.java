@@ -197,7 +197,10 @@ class TransformCommandTest {
                     .isEqualTo("InProgress");
             job.terminate();
             assertThat(job.exitCode()).isEqualTo(143);
-            assertThat(job.out()).containsPattern("status +Stopped");
+            assertThat(job.out())
+                    .containsSubsequence("Stopping", "Stopped")
+                    .containsPattern("status +Stopped")
+                    .containsPattern("answered +[1-9]");
         }
         assertThat(report().path("status").asText()).isEqualTo("Stopped");
         assertThat(report().path("succeeded").asInt()).isBetween(1, 199);

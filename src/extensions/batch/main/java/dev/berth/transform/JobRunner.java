@@ -52,6 +52,7 @@ public final class JobRunner {
     /// Returns at once. The report says that the job was stopped.
     public void stop() {
         end.stop();
+        progress.status(JobStatus.STOPPING);
     }
 
     public JobReport run(URI endpoint) throws InterruptedException {

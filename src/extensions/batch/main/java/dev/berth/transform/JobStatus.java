@@ -3,7 +3,7 @@ package dev.berth.transform;
 import com.fasterxml.jackson.annotation.JsonValue;
 
 /// How far a job is, in the words of `GetModelInvocationJob`. A job in SageMaker's format knows
-/// `InProgress`, `Completed` and `Failed` only.
+/// `InProgress`, `Completed`, `Failed`, `Stopping` and `Stopped` only.
 public enum JobStatus {
     SUBMITTED("Submitted"),
     /// Its input is held against the quotas.
@@ -14,7 +14,8 @@ public enum JobStatus {
     /// Some objects of a job in Bedrock's format have no output, others have.
     PARTIALLY_COMPLETED("PartiallyCompleted"),
     FAILED("Failed"),
-    /// By a signal.
+    /// A signal has come, and what is under way has ten seconds.
+    STOPPING("Stopping"),
     STOPPED("Stopped");
 
     private final String word;

@@ -65,8 +65,9 @@ final class ProgressDisplay implements Progress, AutoCloseable {
         }
     }
 
-    /// A table of two columns.
-    static String summary(JobReport report) {
+    /// A table of two columns. What this run has answered may be less than the records of the objects
+    /// that are done, where an earlier run has begun, and more, where this one was stopped.
+    synchronized String summary(JobReport report) {
         return """
         status     %s
         objects    %d
@@ -74,6 +75,7 @@ final class ProgressDisplay implements Progress, AutoCloseable {
         skipped    %d
         failed     %d
         records    %d
+        answered   %d
         errors     %d
         time       %.1f s
         records/s  %.1f""".formatted(
@@ -83,9 +85,10 @@ final class ProgressDisplay implements Progress, AutoCloseable {
                         report.tally().skipped(),
                         report.tally().failed(),
                         report.tally().records(),
+                        records,
                         report.tally().errors(),
                         report.seconds(),
-                        perSecond(report.tally().records(), report.seconds()));
+                        perSecond(records, report.seconds()));
     }
 
     @Override
