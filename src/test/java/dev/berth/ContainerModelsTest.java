@@ -10,8 +10,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.BerthImage;
 import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.OnnxModel;
 import dev.berth.testing.TestServer;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +22,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.testcontainers.containers.BindMode;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.wait.strategy.Wait;
@@ -159,22 +163,30 @@ class ContainerModelsTest {
         }
     }
 
-    /// KServe's modelcars: the artifact, with hooks that its sample needs, is in the root of another container.
-    @Test
-    void anArtifactIsServedOutOfAnotherContainer() throws Exception {
+    /// KServe's modelcars: artifacts, one with hooks that its sample needs, one with weights in a file beside
+    /// the model, are in the root of another container.
+    @ParameterizedTest
+    @CsvSource({"models, code/Inference.java", "weights, files: model.onnx"})
+    void anArtifactIsServedOutOfAnotherContainer(String artifact, String logged, @TempDir Path weights)
+            throws Exception {
+        OnnxModel.of("in x FLOAT n 2; MatMul x w -> y; out y FLOAT n 1")
+                .weightsIn("w.bin", "w", 8, 2, 1)
+                .write(weights.resolve("model.onnx"));
+        Files.write(weights.resolve("w.bin"), new byte[8]);
         var car = new GenericContainer<>(BerthImage.NAME)
                 .withCreateContainerCmdModifier(command -> command.withEntrypoint("busybox"))
                 .withCommand("sleep", "3600");
         bind(car, Path.of("examples", "mnist"), "/models");
+        bind(car, weights, "/weights");
         try (car) {
             car.start();
             try (var server = container()
-                    .withEnv("BERTH_MODEL_DIR", "/proc/1/root/models")
+                    .withEnv("BERTH_MODEL_DIR", "/proc/1/root/" + artifact)
                     .withCreateContainerCmdModifier(
                             command -> command.getHostConfig().withPidMode("container:" + car.getContainerId()))) {
                 server.start();
                 awaitReady(server, 8080);
-                assertThat(out(server)).contains("code/Inference.java");
+                assertThat(out(server)).contains(logged);
             }
         }
     }

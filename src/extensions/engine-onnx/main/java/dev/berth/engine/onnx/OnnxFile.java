@@ -9,6 +9,7 @@ import dev.berth.memory.Footprint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -99,7 +100,7 @@ record OnnxFile(OnnxModelProto model, long bytes, List<String> stamps) {
     }
 
     private static void checkWeights(Path file, String weights) throws IOException {
-        var directory = file.toRealPath().getParent();
+        var directory = real(file).getParent();
         try {
             var path = directory.resolve(weights).normalize();
             if (Path.of(weights).isAbsolute() || weights.contains(ADDRESS) || !path.startsWith(directory)) {
@@ -115,7 +116,7 @@ record OnnxFile(OnnxModelProto model, long bytes, List<String> stamps) {
             ArtifactFile.problem(path).ifPresent(problem -> {
                 throw refused(file, "its weights are in %s: %s".formatted(weights, problem), null);
             });
-            if (!path.toRealPath().startsWith(directory)) {
+            if (!real(path).startsWith(directory)) {
                 throw refused(
                         file,
                         "its weights are in %s, a link to a file elsewhere; copy that file in its place"
@@ -124,6 +125,17 @@ record OnnxFile(OnnxModelProto model, long bytes, List<String> stamps) {
             }
         } catch (InvalidPathException e) {
             throw refused(file, "its weights are in a file without a name", e);
+        }
+    }
+
+    /// Without links. A file in the root of another container, as of KServe's modelcars, has no such path
+    /// here.
+    private static Path real(Path file) throws IOException {
+        try {
+            var real = file.toRealPath();
+            return Files.isSameFile(real, file) ? real : file;
+        } catch (NoSuchFileException _) {
+            return file;
         }
     }
 
