@@ -39,8 +39,6 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
 
     private static final String SERVICES = "META-INF/services/dev.berth.hooks.InferenceHandler";
 
-    private static final ClassLoader SHARED = new Shared();
-
     private static final URLStreamHandler UNCACHED = new URLStreamHandler() {
         @Override
         protected URLConnection openConnection(URL url) throws IOException {
@@ -65,7 +63,7 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
     /// @param onClose run first when this closes
     /// @throws ModelArtifactException when one is no jar
     HookClassLoader(Path modelDirectory, List<Path> jars, Runnable onClose) throws IOException {
-        super(NAME, SHARED);
+        super(NAME, SharedClassLoader.INSTANCE);
         this.modelDirectory = modelDirectory;
         this.onClose = onClose;
         for (var jar : jars) {
@@ -126,7 +124,7 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
 
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-        if (SourceCompiler.isShared(packageName(name, '.'))) {
+        if (SharedClassLoader.isShared(SharedClassLoader.packageName(name, '.'))) {
             return super.loadClass(name, resolve);
         }
         synchronized (getClassLoadingLock(name)) {
@@ -182,13 +180,13 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
 
     @Override
     public URL getResource(String name) {
-        var own = SourceCompiler.isShared(packageName(name, '/')) ? null : findResource(name);
+        var own = SharedClassLoader.isShared(SharedClassLoader.packageName(name, '/')) ? null : findResource(name);
         return own == null ? super.getResource(name) : own;
     }
 
     @Override
     public Enumeration<URL> getResources(String name) throws IOException {
-        if (SourceCompiler.isShared(packageName(name, '/'))) {
+        if (SharedClassLoader.isShared(SharedClassLoader.packageName(name, '/'))) {
             return super.getResources(name);
         }
         var all = Collections.list(findResources(name));
@@ -226,52 +224,7 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
         }
     }
 
-    /// What hooks see of the JDK and of the server.
-    private static final class Shared extends ClassLoader {
-
-        private static final String SERVICE_FILES = "META-INF/services/";
-        private static final ClassLoader SERVER = HookClassLoader.class.getClassLoader();
-
-        static {
-            registerAsParallelCapable();
-        }
-
-        Shared() {
-            super("shared", getPlatformClassLoader());
-        }
-
-        @Override
-        protected Class<?> findClass(String name) throws ClassNotFoundException {
-            if (SourceCompiler.isOfServer(packageName(name, '.'))) {
-                return SERVER.loadClass(name);
-            }
-            throw new ClassNotFoundException(name);
-        }
-
-        @Override
-        protected URL findResource(String name) {
-            return isSeen(name) ? SERVER.getResource(name) : null;
-        }
-
-        @Override
-        protected Enumeration<URL> findResources(String name) throws IOException {
-            return isSeen(name) ? SERVER.getResources(name) : Collections.emptyEnumeration();
-        }
-
-        /// DJL looks for the files of its libraries by the loader of the thread. Names of services are
-        /// those of classes.
-        private static boolean isSeen(String file) {
-            return file.startsWith(SERVICE_FILES)
-                    ? SourceCompiler.isOfServer(packageName(file.substring(SERVICE_FILES.length()), '.'))
-                    : !file.endsWith(".class") || SourceCompiler.isOfServer(packageName(file, '/'));
-        }
-    }
-
     private static String classFile(String className) {
         return className.replace('.', '/') + ".class";
-    }
-
-    private static String packageName(String name, char separator) {
-        return name.substring(0, Math.max(0, name.lastIndexOf(separator))).replace(separator, '.');
     }
 }

@@ -37,10 +37,6 @@ final class SourceCompiler {
     /// More would not be read.
     private static final int MOST_ERRORS = 20;
 
-    private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.");
-
-    private static final List<String> SERVER = List.of("dev.berth.", "ai.djl.", "org.slf4j.", "com.fasterxml.jackson.");
-
     /// Classes by their binary name.
     record Classes(Map<String, CompiledClass> byName) {
 
@@ -66,16 +62,6 @@ final class SourceCompiler {
     /// The name that the class of a source file has, without its package.
     static String simpleName(Path source) {
         return source.getFileName().toString().replaceFirst("\\.java$", "");
-    }
-
-    /// Whether classes of a package come from the JDK or the server where these have them.
-    static boolean isShared(String packageName) {
-        return JDK.stream().anyMatch((packageName + ".")::startsWith) || isOfServer(packageName);
-    }
-
-    /// Whether hooks see the server's classes of a package.
-    static boolean isOfServer(String packageName) {
-        return SERVER.stream().anyMatch((packageName + ".")::startsWith);
     }
 
     /// @throws ModelArtifactException with the compiler's errors
@@ -217,7 +203,7 @@ final class SourceCompiler {
                 return files;
             }
             var own = super.list(JARS, packageName, kinds, recurse);
-            return isOfServer(packageName)
+            return SharedClassLoader.isOfServer(packageName)
                     ? Stream.of(files, own)
                             .flatMap(some -> StreamSupport.stream(some.spliterator(), false))
                             .toList()
