@@ -146,6 +146,13 @@ class ServeTest {
     }
 
     @Test
+    void aDirectoryWithoutItsFlagIsAModelArtifact(@TempDir Path directory) throws Exception {
+        assertThat(ends(2, Map.of(), directory.toString()))
+                .contains("Did you mean: --model-dir %s?".formatted(directory))
+                .doesNotContain("serve init");
+    }
+
+    @Test
     void anArtifactForAnotherDeviceNamesBoth(@TempDir Path directory) throws Exception {
         copySample(directory);
         var model = Files.readString(directory.resolve("model.json"));

@@ -9,6 +9,7 @@ import dev.berth.config.ModelConfig;
 import dev.berth.config.Platform;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -103,7 +104,13 @@ public final class Commands {
     private static int explain(ParameterException e, String[] args) {
         var err = e.getCommandLine().getErr();
         err.println(e.getMessage());
-        UnmatchedArgumentException.printSuggestions(e, err);
+        if (e instanceof UnmatchedArgumentException unmatched
+                && Files.isDirectory(Path.of(unmatched.getUnmatched().getFirst()))) {
+            err.println("Did you mean: --model-dir %s?"
+                    .formatted(unmatched.getUnmatched().getFirst()));
+        } else {
+            UnmatchedArgumentException.printSuggestions(e, err);
+        }
         err.println(
                 "Try '%s --help'.".formatted(e.getCommandLine().getCommandSpec().qualifiedName()));
         err.flush();
