@@ -231,19 +231,13 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
                 .addKeyValue("total_ms", millis(total));
         var result = "";
         if (failure != null) {
-            // The store has logged why, when it could not load the model.
-            boolean isOfLoad = failure.type() == ErrorType.INTERNAL && failure.getCause() instanceof ServingException;
-            var why = isOfLoad
-                    ? "the model could not be loaded, as logged above"
-                    : failure.type() == ErrorType.INSUFFICIENT_MEMORY
-                            ? failure.getMessage()
-                            : CallerText.withoutExcerpts(failure.getMessage());
+            var why = why(failure);
             result = why.isEmpty()
                     ? ": " + failure.type().code()
                     : ": %s: %s".formatted(failure.type().code(), why);
             line = line.addKeyValue("error", failure.type().code())
                     // A caller's own mistake has no stack worth reading, nor has a full server.
-                    .setCause(isOurs(failure) && !isOfLoad ? Unsaid.of(failure) : null);
+                    .setCause(isOurs(failure) && !isOfLoad(failure) ? Unsaid.of(failure) : null);
         } else if (served != null) {
             result = ": %d records, decode %s ms, queue %s ms, predict %s ms, encode %s ms"
                     .formatted(
@@ -276,6 +270,20 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
             return served == null ? Level.DEBUG : Level.INFO;
         }
         return failure.type() == ErrorType.CALLER_GONE ? Level.DEBUG : isOurs(failure) ? Level.ERROR : Level.INFO;
+    }
+
+    private static String why(ServingException failure) {
+        if (isOfLoad(failure)) {
+            return "the model could not be loaded, as logged above";
+        }
+        return failure.type() == ErrorType.INSUFFICIENT_MEMORY
+                ? failure.getMessage()
+                : CallerText.withoutExcerpts(failure.getMessage());
+    }
+
+    /// Whether the model could not be loaded. The store has logged why.
+    private static boolean isOfLoad(ServingException failure) {
+        return failure.type() == ErrorType.INTERNAL && failure.getCause() instanceof ServingException;
     }
 
     private static boolean isOurs(ServingException failure) {

@@ -3,12 +3,11 @@ package dev.berth.authoring;
 import dev.berth.artifact.code.Thrown;
 import dev.berth.command.StartException;
 import dev.berth.command.Subcommand;
+import dev.berth.config.Syntax;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Map;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ITypeConverter;
@@ -52,13 +51,13 @@ public final class InitCommand implements Subcommand {
 
     /// By the words of `--help`.
     private static final class Name implements ITypeConverter<Template> {
+        private static final Syntax<Template> SYNTAX = Syntax.oneOf(Template.class);
+
         @Override
         public Template convert(String name) {
-            return Stream.of(Template.values())
-                    .filter(template -> template.toString().equals(name))
-                    .findFirst()
+            return SYNTAX.read(name)
                     .orElseThrow(() -> new TypeConversionException(
-                            "found \"%s\", expected one of %s".formatted(name, Arrays.toString(Template.values()))));
+                            "found \"%s\", expected %s".formatted(name, SYNTAX.expected())));
         }
     }
 
