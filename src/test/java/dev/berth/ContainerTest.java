@@ -69,6 +69,17 @@ class ContainerTest {
         }
     }
 
+    @Test
+    void anArtifactIsBegunAndChecked() throws Exception {
+        try (var container = serving()) {
+            container.start();
+            for (var command : List.of("init", "check")) {
+                var done = container.execInContainer("/opt/berth/serve", command, "/tmp/my-hooks");
+                assertThat(done.getExitCode()).as(done.getStderr()).isZero();
+            }
+        }
+    }
+
     /// The image's Java has the modules that the client of S3 needs. The server here is no S3, so its answer is
     /// a 404: the request has got there.
     @Test
