@@ -12,6 +12,7 @@ import me.tongfei.progressbar.DelegatingProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
+import org.jline.utils.Signals;
 
 /// Shows how a job gets on: a bar of bytes with objects, records a second and failures behind it, drawn
 /// again on a terminal, on a new line now and then elsewhere. Used by many threads.
@@ -55,7 +56,11 @@ final class ProgressDisplay implements Progress, AutoCloseable {
                     .continuousUpdate()
                     .setConsumer(new DelegatingProgressBarConsumer(this::print, LINE_LENGTH));
         }
+        // The bar's terminal gives Ctrl-C back to the system, which ends a process on the spot.
+        var ofJvm = Signals.register("INT", () -> {});
+        Signals.unregister("INT", ofJvm);
         bar = builder.build();
+        Signals.unregister("INT", ofJvm);
     }
 
     /// Nothing before the container is there.
@@ -97,10 +102,11 @@ final class ProgressDisplay implements Progress, AutoCloseable {
             // The server may have taken a while before.
             start = System.nanoTime();
         }
-        if (isTerminal) {
+        if (isTerminal && status != JobStatus.STOPPING) {
             bar.setExtraMessage(" " + status);
         } else {
-            System.out.println(status);
+            // A bar that does not get on is not drawn.
+            System.out.println((isTerminal ? CLEAR_LINE : "") + status);
         }
     }
 

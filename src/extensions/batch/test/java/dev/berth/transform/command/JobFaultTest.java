@@ -188,6 +188,31 @@ class JobFaultTest {
     }
 
     @Test
+    void ctrlCInATerminalStopsTheJobInOrder() throws Exception {
+        Files.writeString(directory.resolve("in/a"), "a");
+        Files.writeString(directory.resolve("in/b"), "b");
+        var gate = new Gate(1);
+        container.removeContext("/invocations");
+        container.createContext("/invocations", request -> {
+            gate.passWhateverInterrupts();
+            answer(request, "{}");
+        });
+        // What runs in the background, as a build may, ignores Ctrl-C.
+        var withCtrlC = "env --default-signal=INT " + String.join(" ", command("128m"));
+        var command = List.of("script", "-qec", withCtrlC, "/dev/null");
+        try (var job = ServeProcess.start(Map.of("TERM", "xterm"), command)) {
+            gate.awaitArrival();
+            job.process().getOutputStream().write(3);
+            job.process().getOutputStream().flush();
+            await().untilAsserted(() -> assertThat(job.out()).contains("Stopping"));
+            gate.open();
+            assertThat(job.exitCode()).as(job.out()).isEqualTo(130);
+            assertThat(job.out()).containsPattern("status +Stopped").containsPattern("succeeded +1");
+        }
+        assertThat(report().path("status").asText()).isEqualTo("Stopped");
+    }
+
+    @Test
     void whereThereIsNoTerminalLinesSayHowFarItIs() throws Exception {
         Files.writeString(directory.resolve("in/a"), "a");
         var gate = new Gate(1);
