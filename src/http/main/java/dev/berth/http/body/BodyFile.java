@@ -53,7 +53,10 @@ final class BodyFile implements AutoCloseable {
             }
             file.write(bytes, 0, length);
         } catch (IOException e) {
-            throw ErrorType.MEMORY_TAKEN.because("the disk has no room for the body; try again later", e);
+            throw ErrorType.MEMORY_TAKEN.because(
+                    "the disk has no room for the body; try again later, or mount a larger one at %s"
+                            .formatted(System.getProperty("java.io.tmpdir")),
+                    e);
         }
     }
 
