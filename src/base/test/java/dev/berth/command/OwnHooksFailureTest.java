@@ -4,7 +4,9 @@ import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.testing.CapturedLog;
 import dev.berth.testing.HookProbe;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
@@ -105,6 +107,24 @@ class OwnHooksFailureTest {
         assertThat(response.statusCode()).as(response.body()).isEqualTo(500);
         assertThat(message(response)).isEqualTo(message.replace("FILE", "code/Inference.java"));
         assertFine(server);
+    }
+
+    @Test
+    @Tag("OBS-05")
+    void theLogHasThePlaceAndAStackThatEndsWithTheHook() throws Exception {
+        try (var log = new CapturedLog()) {
+            hooks.invoke("predictFn throw");
+            await().until(() -> log.text().contains("POST /invocations 500"));
+            assertThat(log.text())
+                    .contains("failed at Faults.java:" + line("throw"))
+                    .doesNotContain("ServingException");
+            assertThat(log.events())
+                    .filteredOn(event -> event.getThrowableProxy() != null)
+                    .singleElement()
+                    .satisfies(event -> assertThat(ThrowableProxyUtil.asString(event.getThrowableProxy()))
+                            .contains("at code//Faults.")
+                            .doesNotContain("dev.berth.", "jetty"));
+        }
     }
 
     @Test

@@ -21,6 +21,7 @@ class CallerTextTest {
       body: found 5 bytes, expected at most 4; raise X (0: no limit) | body: expected at most 4; raise X (0: no limit)
       body: not JSON at column 1: found unrecognized token 'SECRET', expected x | body: not JSON at column 1: expected x
       For input string "SECRET" | For input string
+      predictFn (code/Inference.java) failed at Inference.java:9: SECRET | predictFn (code/Inference.java) failed at Inference.java:9
       Unknown city 'SECRET' | Unknown city
       Unknown city «SECRET» | Unknown city
       the request's time ran out while it was queued | the request's time ran out while it was queued

@@ -122,13 +122,13 @@ class FailuresTest {
             assertThat(log.text())
                     .contains(
                             "INTERNAL: " + hook + " failed",
-                            "java.lang.IllegalStateException, whose message the log has at the level DEBUG",
-                            "java.lang.NumberFormatException, whose message");
+                            "java.lang.IllegalStateException (--log-level debug shows its message)",
+                            "java.lang.NumberFormatException (--log");
             assertThat(log.events())
                     .filteredOn(event -> event.getThrowableProxy() != null)
                     .isNotEmpty()
                     .allSatisfy(event -> assertThat(ThrowableProxyUtil.asString(event.getThrowableProxy()))
-                            .contains("\tat ", "java.lang.IllegalArgumentException, whose")
+                            .contains("\tat ", "java.lang.IllegalArgumentException (--log")
                             .doesNotContain("SSN"));
             assertThat(log.text()).doesNotContain("SSN");
         }

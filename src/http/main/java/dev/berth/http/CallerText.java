@@ -21,6 +21,9 @@ public final class CallerText {
     /// From the first quote that is no apostrophe.
     private static final Pattern QUOTE = Pattern.compile("(?s)(?:[\"`“‘«]|(?<![\\p{L}\\p{N}])').*");
 
+    /// Not that of a place in hooks, `Inference.java:17`.
+    private static final String COLON = "(?<!\\.java):";
+
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9._:/+=@-]+…?");
 
     private CallerText() {}
@@ -36,7 +39,7 @@ public final class CallerText {
             var place = problem.group(1) == null ? "" : words(problem.group(1));
             text = place.isEmpty() ? problem.group(2) : place + ": " + problem.group(2);
         } else {
-            text = words(text.split(":", 2)[0]);
+            text = words(text.split(COLON, 2)[0]);
         }
         return cut(text, MAX_REASON);
     }

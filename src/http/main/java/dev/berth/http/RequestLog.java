@@ -237,7 +237,10 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
                     : ": %s: %s".formatted(failure.type().code(), why);
             line = line.addKeyValue("error", failure.type().code())
                     // A caller's own mistake has no stack worth reading, nor has a full server.
-                    .setCause(isOurs(failure) && !isOfLoad(failure) ? Unsaid.of(failure) : null);
+                    .setCause(
+                            isOurs(failure) && !isOfLoad(failure)
+                                    ? Unsaid.of(Objects.requireNonNullElse(failure.getCause(), failure))
+                                    : null);
         } else if (served != null) {
             result = ": %d records, decode %s ms, queue %s ms, predict %s ms, encode %s ms"
                     .formatted(
@@ -276,7 +279,8 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
         if (isOfLoad(failure)) {
             return "the model could not be loaded, as logged above";
         }
-        return failure.type() == ErrorType.INSUFFICIENT_MEMORY
+        // What the server says of itself quotes no payload.
+        return failure.type() == ErrorType.INSUFFICIENT_MEMORY || failure.type().isRefusal()
                 ? failure.getMessage()
                 : CallerText.withoutExcerpts(failure.getMessage());
     }

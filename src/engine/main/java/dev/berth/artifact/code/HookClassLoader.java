@@ -1,6 +1,7 @@
 package dev.berth.artifact.code;
 
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.error.Unsaid;
 import java.io.ByteArrayInputStream;
 import java.io.Closeable;
 import java.io.IOException;
@@ -34,9 +35,6 @@ import java.util.zip.ZipFile;
 /// after [#close] or, worse, closes for another artifact that has the same jar.
 final class HookClassLoader extends SecureClassLoader implements Closeable {
 
-    /// As stack traces name it.
-    static final String NAME = "code";
-
     private static final String SERVICES = "META-INF/services/dev.berth.hooks.InferenceHandler";
 
     private static final URLStreamHandler UNCACHED = new URLStreamHandler() {
@@ -63,7 +61,7 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
     /// @param onClose run first when this closes
     /// @throws ModelArtifactException when one is no jar
     HookClassLoader(Path modelDirectory, List<Path> jars, Runnable onClose) throws IOException {
-        super(NAME, SharedClassLoader.INSTANCE);
+        super(Unsaid.HOOKS, SharedClassLoader.INSTANCE);
         this.modelDirectory = modelDirectory;
         this.onClose = onClose;
         for (var jar : jars) {

@@ -1,5 +1,6 @@
 package dev.berth.artifact.code;
 
+import dev.berth.error.Unsaid;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.util.Arrays;
@@ -27,7 +28,7 @@ public final class Thrown {
     public static String place(Throwable thrown) {
         return chain(thrown)
                 .flatMap(cause -> Arrays.stream(cause.getStackTrace()))
-                .filter(frame -> HookClassLoader.NAME.equals(frame.getClassLoaderName()))
+                .filter(Unsaid::isOfHooks)
                 .findFirst()
                 .map(frame -> " at " + shown(frame))
                 .orElse("");
