@@ -18,13 +18,17 @@ public record JobReport(
     /// What was done.
     ///
     /// @param objects those that were found; succeeded, skipped and failed are as many together
+    /// @param records those of the objects that have their output
+    /// @param answered the records that this run asked for. They may be fewer, where an earlier run has
+    ///   begun, and more, where this one was stopped
     /// @param errors the records that have an error in the place of an answer, those of skipped objects
     ///   of Bedrock's format included
-    public record Tally(long objects, long succeeded, long skipped, long failed, long records, long errors) {}
+    public record Tally(
+            long objects, long succeeded, long skipped, long failed, long records, long answered, long errors) {}
 
     /// What there is to say of a job that has not ended.
     public static JobReport unfinished(TransformJob job, JobStatus status, String problem) {
-        return new JobReport(status, job.part(), new Tally(0, 0, 0, 0, 0, 0), 0, List.of(), problem);
+        return new JobReport(status, job.part(), new Tally(0, 0, 0, 0, 0, 0, 0), 0, List.of(), problem);
     }
 
     /// Whether every object has its output.

@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.LongAdder;
 
 /// Runs a job against a container that is up: its objects, some at the same time, each to its
 /// output.
@@ -39,6 +40,7 @@ public final class JobRunner {
     private long skipped;
     private long records;
     private long errors;
+    private final LongAdder answered = new LongAdder();
     private final JobEnd end;
     private volatile boolean ended;
 
@@ -68,7 +70,13 @@ public final class JobRunner {
                 status(),
                 job.part(),
                 new JobReport.Tally(
-                        succeeded + skipped + failures.size(), succeeded, skipped, failures.size(), records, errors),
+                        succeeded + skipped + failures.size(),
+                        succeeded,
+                        skipped,
+                        failures.size(),
+                        records,
+                        answered.sum(),
+                        errors),
                 seconds(start),
                 List.copyOf(failures),
                 end.reason().orElse(""));
@@ -146,6 +154,7 @@ public final class JobRunner {
                         memory,
                         new Checkpoints(job.output(), job.madeBy() + splitting),
                         job.miniBatchSize(),
+                        answered,
                         progress));
     }
 

@@ -39,6 +39,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
     ///
     /// @param threads of payloads
     /// @param end is told of what is thrown for an object
+    /// @param answered counts the records that this run asked for
     record Shared(
             ExecutorService threads,
             JobEnd end,
@@ -46,6 +47,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             JobMemory memory,
             Checkpoints checkpoints,
             MiniBatchSize miniBatchSize,
+            LongAdder answered,
             Progress progress) {}
 
     /// What a writer to S3 holds of an object of up to 8 GB: a part, and what a request takes beside it.
@@ -86,6 +88,9 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
                 case TransformException _, StorageException _, BadInputException _ -> e.getMessage();
                 default -> e.toString();
             };
+            if (range.object().key().endsWith(".gz") && !job.source().gzip()) {
+                failure += "; where it is packed, --compression-type Gzip unpacks it";
+            }
         }
         long records = status == ObjectOutcome.Status.SUCCEEDED ? run.recordsWritten : 0;
         var outcome = new ObjectOutcome(range.toString(), status, records, JobRunner.seconds(start), failure);
@@ -330,7 +335,9 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             oldest.share.close();
             recordsWritten += oldest.records;
             answered += oldest.bytes;
-            shared.progress.written(oldest.isKept ? 0 : oldest.records, oldest.bytes);
+            int asked = oldest.isKept ? 0 : oldest.records;
+            shared.answered.add(asked);
+            shared.progress.written(asked, oldest.bytes);
         }
     }
 }

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import java.util.StringJoiner;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /// What `DataProcessing` of a job does to its records on their way to the container, and to the answers
@@ -138,9 +139,10 @@ record RecordProcessing(
     /// What the container's answer becomes in the output, after `JoinSource` and `OutputFilter`: a
     /// line for each record of the payload. The last one has no newline.
     ///
+    /// @param failed is told why a record has an error where OutputFilter finds nothing to write
     /// @throws BadInputException naming the record, or saying that there are more or fewer answers
     ///   than records
-    byte[] output(Payload batch, byte[] answer) {
+    byte[] output(Payload batch, byte[] answer, Consumer<String> failed) {
         long first = batch.firstRecord();
         var inputs = records(text(batch.input(), "records from %d on".formatted(first)));
         var answers = answers(text(answer, "answer to the records from %d on".formatted(first)), inputs.size());
@@ -149,7 +151,7 @@ record RecordProcessing(
         }
         var output = new StringJoiner("\n");
         for (int i = 0; i < answers.size(); i++) {
-            output.add(output(inputs.get(i), answers.get(i), first + i));
+            output.add(output(inputs.get(i), answers.get(i), first + i, failed));
         }
         return output.toString().getBytes(StandardCharsets.UTF_8);
     }
@@ -169,23 +171,31 @@ record RecordProcessing(
                                 : "");
     }
 
-    private String output(String input, String answer, long number) {
+    private String output(String input, String answer, long number, Consumer<String> failed) {
         var name = "record " + number;
         var answered = read(answer, "answer to " + name);
         boolean isError = keepsBadRecords && format().isError(answered);
         var joined = !joinsInput
                 ? answered
                 : isError ? joinedError(input, answered) : format().join(read(input, name), answered);
-        return format().write(
-                        isError
-                                ? joined
-                                : at(name + ", OutputFilter " + outputFilter.text(), () -> outputFilter.apply(joined)));
+        if (isError) {
+            return format().write(joined);
+        }
+        try {
+            return format().write(at(name + ", OutputFilter " + outputFilter.text(), () -> outputFilter.apply(joined)));
+        } catch (BadInputException e) {
+            if (!keepsBadRecords) {
+                throw e;
+            }
+            failed.accept(e.getMessage());
+            return error(input, e.getMessage());
+        }
     }
 
-    /// The line for a record that was not sent.
-    String error(byte[] record, String reason) {
+    /// The line for a record that has no answer, or none that can be written.
+    String error(String record, String reason) {
         var error = format().error(reason);
-        return format().write(joinsInput ? joinedError(new String(record, StandardCharsets.UTF_8), error) : error);
+        return format().write(joinsInput ? joinedError(record, error) : error);
     }
 
     /// What can't be read has no place beside its error.

@@ -78,7 +78,8 @@ final class TransformExchange extends Exchange {
             var body = keepsBadRecords ? numbered(answer.body(), object.key(), batch.firstRecord()) : answer.body();
             var processing = records.processing().filter(RecordProcessing::changesAnswers);
             if (processing.isPresent()) {
-                return assembled(processing.get().output(batch, body), answer.type());
+                return assembled(
+                        processing.get().output(batch, body, reason -> failed(object.key(), reason)), answer.type());
             }
             requireOneForEach(batch, answer);
             return assembled(body, answer.type());
@@ -107,7 +108,7 @@ final class TransformExchange extends Exchange {
         failed(key, reason);
         var format = RecordFormat.of(records.formats().answeredLines().orElse(MediaType.JSON));
         var error = records.processing()
-                .map(filters -> filters.error(record, reason))
+                .map(filters -> filters.error(new String(record, StandardCharsets.UTF_8), reason))
                 .orElseGet(() -> format.write(format.error(reason)))
                 .getBytes(StandardCharsets.UTF_8);
         return assembled(error, Optional.of(MediaType.JSON_LINES));

@@ -147,7 +147,7 @@ class RecordProcessingTest {
         assertThatThrownBy(() -> processing.filterInput(bad, 3))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("record 3: found the byte 0xff at offset 1, expected UTF-8 text");
-        assertThatThrownBy(() -> processing.output(payload(3, good), bad))
+        assertThatThrownBy(() -> processing.output(payload(3, good), bad, _ -> {}))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("answer to the records from 3 on: found the byte 0xff at offset 1, expected UTF-8 text");
     }
@@ -164,8 +164,10 @@ class RecordProcessingTest {
     private static void fuzz(RecordProcessing processing, String records, String answer) {
         var good = records.getBytes(UTF_8);
         DamagedBytes.areReadOrRefused(good, bytes -> processing.filterInput(bytes, 1));
-        DamagedBytes.areReadOrRefused(good, bytes -> processing.output(payload(1, bytes), answer.getBytes(UTF_8)));
-        DamagedBytes.areReadOrRefused(answer.getBytes(UTF_8), bytes -> processing.output(payload(1, good), bytes));
+        DamagedBytes.areReadOrRefused(
+                good, bytes -> processing.output(payload(1, bytes), answer.getBytes(UTF_8), _ -> {}));
+        DamagedBytes.areReadOrRefused(
+                answer.getBytes(UTF_8), bytes -> processing.output(payload(1, good), bytes, _ -> {}));
     }
 
     private static RecordProcessing processing(
@@ -183,7 +185,8 @@ class RecordProcessingTest {
     }
 
     private static String output(RecordProcessing processing, long first, String input, String answer) {
-        return new String(processing.output(payload(first, input.getBytes(UTF_8)), answer.getBytes(UTF_8)), UTF_8);
+        return new String(
+                processing.output(payload(first, input.getBytes(UTF_8)), answer.getBytes(UTF_8), _ -> {}), UTF_8);
     }
 
     private static Payload payload(long first, byte[] input) {

@@ -5,7 +5,9 @@ import dev.berth.transform.JobStatus;
 import dev.berth.transform.ObjectOutcome;
 import dev.berth.transform.Progress;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import me.tongfei.progressbar.DelegatingProgressBarConsumer;
@@ -23,6 +25,9 @@ final class ProgressDisplay implements Progress, AutoCloseable {
 
     private static final int LINE_LENGTH = 160;
 
+    /// Failures for one reason that are told.
+    private static final int MOST_ALIKE = 3;
+
     /// Leaves the bar's line free.
     private static final String CLEAR_LINE = "\r\033[K";
 
@@ -34,6 +39,7 @@ final class ProgressDisplay implements Progress, AutoCloseable {
     private long bytes;
     private long ended;
     private long failed;
+    private final Map<String, Integer> failures = new HashMap<>();
     private long records;
     private long answered;
 
@@ -70,9 +76,8 @@ final class ProgressDisplay implements Progress, AutoCloseable {
         }
     }
 
-    /// A table of two columns. What this run has answered may be less than the records of the objects
-    /// that are done, where an earlier run has begun, and more, where this one was stopped.
-    synchronized String summary(JobReport report) {
+    /// A table of two columns.
+    static String summary(JobReport report) {
         return """
         status     %s
         objects    %d
@@ -90,10 +95,10 @@ final class ProgressDisplay implements Progress, AutoCloseable {
                         report.tally().skipped(),
                         report.tally().failed(),
                         report.tally().records(),
-                        records,
+                        report.tally().answered(),
                         report.tally().errors(),
                         report.seconds(),
-                        perSecond(records, report.seconds()));
+                        perSecond(report.tally().answered(), report.seconds()));
     }
 
     @Override
@@ -134,9 +139,22 @@ final class ProgressDisplay implements Progress, AutoCloseable {
         passed += bytes;
         if (outcome.status() == ObjectOutcome.Status.FAILED) {
             failed++;
-            System.err.printf("%sfailed: %s: %s%n", isTerminal ? CLEAR_LINE : "", outcome.key(), outcome.failure());
+            tell(outcome);
         }
         show();
+    }
+
+    /// Many objects may fail in the same way.
+    private void tell(ObjectOutcome outcome) {
+        int same = failures.merge(outcome.failure(), 1, Integer::sum);
+        if (same <= MOST_ALIKE) {
+            System.err.printf(
+                    "%sfailed: %s: %s%s%n",
+                    isTerminal ? CLEAR_LINE : "",
+                    outcome.key(),
+                    outcome.failure(),
+                    same == MOST_ALIKE ? ". The report names further objects that fail like this" : "");
+        }
     }
 
     @Override

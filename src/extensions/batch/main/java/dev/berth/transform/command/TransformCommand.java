@@ -146,7 +146,7 @@ public final class TransformCommand implements Subcommand {
             if (!report.problem().isEmpty()) {
                 System.err.println(report.problem());
             }
-            System.out.println(progress.summary(report));
+            System.out.println(ProgressDisplay.summary(report));
             write(report, reportFile);
         }
         return report.isComplete() ? ExitCode.OK : ExitCode.SOFTWARE;
