@@ -80,7 +80,7 @@ public final class Inference implements InferenceHandler<Graph, Encoding, Tensor
                     .map(line -> encoding(inputs(line.json(), line.name() + ": body"), line.name()))
                     .toList();
         }
-        var body = Json.read(request);
+        var body = request.json();
         var asked = Embeddings.of(request, body, List.of());
         if (asked.isEmpty()) {
             return records(inputs(body, "body"), "inputs");

@@ -74,7 +74,7 @@ public final class Inference extends TensorHandler {
                 most.add(most(json, line.name() + ": body", List.of("image", TOP_K)));
             }
         } else if (request.contentType().sameTypeAs(MediaType.JSON)) {
-            var body = Json.read(request);
+            var body = request.json();
             var instances = Instances.read(body);
             int all = body.isObject() ? most(body, "body", List.of("instances", "b64", TOP_K)) : MOST;
             for (int i = 0; i < instances.values().size(); i++) {

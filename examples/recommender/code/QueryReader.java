@@ -1,7 +1,6 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
-import dev.berth.content.Json;
 import dev.berth.content.JsonLines;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
@@ -32,7 +31,7 @@ final class QueryReader {
     List<Query> read(InvocationRequest request) throws IOException {
         var queries = MediaType.JSON_LINES.includes(request.contentType())
                 ? lines(JsonLines.read(request), request.keepBadRecords())
-                : json(Json.read(request));
+                : json(request.json());
         long wanted = queries.stream()
                 .mapToLong(query -> query instanceof Query.Wanted one ? one.k() : 0)
                 .sum();

@@ -55,7 +55,7 @@ final class Requests {
             var text = new Input("body", TextNode.valueOf(request.text()));
             return generate(request, text, MissingNode.getInstance());
         }
-        var body = Json.read(request);
+        var body = request.json();
         var chat = Chat.of(request, body, List.of("n", "top_k"));
         if (chat.isPresent()) {
             var prompt = new Prompt(messages(chat.get().messages()), "");

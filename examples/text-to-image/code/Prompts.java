@@ -2,7 +2,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.AnswerFile;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
-import dev.berth.content.Json;
 import dev.berth.content.JsonLines;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
@@ -55,7 +54,7 @@ final class Prompts {
                 prompts.add(prompt(line.json(), line.name() + ": body", pictures));
             }
         } else {
-            var body = Json.read(request);
+            var body = request.json();
             alone = !body.isArray();
             for (int i = 0; i < (alone ? 1 : body.size()); i++) {
                 prompts.add(prompt(alone ? body : body.path(i), alone ? "body" : "[%d]".formatted(i), pictures));

@@ -306,7 +306,7 @@ class ClientPathsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
         embeddings|/embed|{"inputs": []}|422|inputs: found an empty list, expected at least one text
-        embeddings|/embed|{"inputs": [1, 2]}|422|inputs: found a list, expected a text or a list of texts
+        embeddings|/embed|{"inputs": [1, 2]}|422|inputs[0]: found 1, expected a text
         embeddings|/embed|{"inputs": "a", "prompt_name": "query"}|422|prompt_name: found the text "query", expected null, as this model supports nothing else
         embeddings|/embed|{"inputs": "a", "normalise": true}|422|body: found the unknown parameter "normalise", expected normalize
         embeddings|/embed|{"inputs": "a", "dimensions": 0}|422|dimensions: found 0, expected a whole number of at least 1
@@ -319,7 +319,7 @@ class ClientPathsTest {
         embeddings|/decode|{}|422|ids: found nothing, expected token ids, or a list of lists of them
         classes|/predict|{"inputs": [["a"], 5]}|422|inputs[1]: found 5, expected a text, or a list of one or two texts
         reranker|/rerank|{"texts": ["a"]}|422|query: found nothing, expected a text
-        reranker|/rerank|{"query": "a", "texts": ["a", null]}|422|texts: found a list, expected a text or a list of texts
+        reranker|/rerank|{"query": "a", "texts": ["a", null]}|422|texts[1]: found null, expected a text
         classes|/rerank|{"query": "a", "texts": ["a"]}|422|model: found 3 labels for a text, expected a reranker, whose model has one
         reranker|/rerank|{"query": "a", "texts": ["a", "one two three four five six seven eight nine ten eleven twelve thirteen"], "truncate": false}|422|texts[1]: found 17 tokens, expected at most the 16 that the model takes; "parameters": {"truncation": true} cuts longer texts
         reranker|/v1/rerank|{"query": "a", "documents": []}|400|documents: found an empty list, expected a list of at least one text

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.hooks.BadInputException;
+import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -118,18 +119,22 @@ public final class Fields {
         return json.has(field);
     }
 
+    /// What messages call a field: `parameters.top_k`.
     public String name(String field) {
         return prefix + field;
     }
 
+    /// A field of any type; a missing node where it is left out.
     public JsonNode json(String field) {
         return json.path(field);
     }
 
+    /// A text; empty where it is left out.
     public Optional<String> text(String field) {
         return value(field, JsonNode::isTextual, JsonNode::textValue, () -> "a text");
     }
 
+    /// A text that must be there.
     public String requiredText(String field) {
         return text(field).orElseThrow(() -> bad(field, "a text"));
     }
@@ -146,10 +151,15 @@ public final class Fields {
                 .orElse(List.of());
     }
 
+    /// A whole number within bounds.
+    ///
+    /// @param otherwise what it is where it is left out
     public int integer(String field, int least, int most, int otherwise) {
         return integer(field, least, most).map(Long::intValue).orElse(otherwise);
     }
 
+    /// A whole number within bounds; empty where it is left out.
+    ///
     /// @param most [Integer#MAX_VALUE]: there is no such bound to speak of
     public Optional<Long> integer(String field, long least, long most) {
         return value(
@@ -167,18 +177,26 @@ public final class Fields {
                                         : "from %d to %d".formatted(least, most)));
     }
 
-    public Optional<Double> number(String field, int least, int most) {
+    /// A number within bounds; empty where it is left out. Messages show as many digits of the bounds
+    /// as they need: `a number from 0.5 to 1`.
+    public Optional<Double> number(String field, double least, double most) {
         return value(
                 field,
                 value -> value.isNumber() && value.doubleValue() >= least && value.doubleValue() <= most,
                 JsonNode::doubleValue,
-                () -> "a number from %d to %d".formatted(least, most));
+                () -> "a number from %s to %s".formatted(digits(least), digits(most)));
     }
 
+    private static String digits(double bound) {
+        return BigDecimal.valueOf(bound).stripTrailingZeros().toPlainString();
+    }
+
+    /// True or false; empty where it is left out.
     public Optional<Boolean> bool(String field) {
         return value(field, JsonNode::isBoolean, JsonNode::booleanValue, () -> "true or false");
     }
 
+    /// @param otherwise what it is where it is left out
     public boolean bool(String field, boolean otherwise) {
         return bool(field).orElse(otherwise);
     }
@@ -207,15 +225,20 @@ public final class Fields {
                 .orElse(otherwise);
     }
 
+    /// A text, as a list of one, or a list of texts; empty where it is left out.
     public Optional<List<String>> texts(String field) {
         return value(
                 field,
-                value -> value.isTextual()
-                        || (value.isArray() && value.valueStream().allMatch(JsonNode::isTextual)),
-                value -> value.isTextual()
-                        ? List.of(value.textValue())
-                        : value.valueStream().map(JsonNode::textValue).toList(),
+                value -> value.isTextual() || value.isArray(),
+                value -> value.isTextual() ? List.of(value.textValue()) : each(value, name(field), Fields::text),
                 () -> "a text or a list of texts");
+    }
+
+    private static String text(JsonNode element, String name) {
+        if (!element.isTextual()) {
+            throw Excerpt.bad(name, element, "a text");
+        }
+        return element.textValue();
     }
 
     private <T> Optional<T> value(

@@ -1,4 +1,3 @@
-import dev.berth.content.Json;
 import dev.berth.content.JsonTensors;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
@@ -30,7 +29,7 @@ public final class Inference implements InferenceHandler<Void, Tensor, Image> {
     /// Bytes to records. A BadInputException is the caller's 400, with its message.
     @Override
     public List<Tensor> inputFn(InvocationRequest request) throws IOException {
-        var values = JsonTensors.read(Json.read(request).path("values"), ElementType.FLOAT32, "values");
+        var values = JsonTensors.read(request.json().path("values"), ElementType.FLOAT32, "values");
         var shape = values.shape();
         if (shape.length != 2 || values.size() == 0 || shape[0] > LONGEST_SIDE || shape[1] > LONGEST_SIDE) {
             throw new BadInputException("values: expected 1 to %d rows of 1 to %1$d numbers".formatted(LONGEST_SIDE));

@@ -47,7 +47,7 @@ public final class Inference implements InferenceHandler<Map<String, float[]>, I
     /// message.
     @Override
     public List<Query> inputFn(InvocationRequest request) throws IOException {
-        JsonNode film = Json.read(request).path("film");
+        JsonNode film = request.json().path("film");
         if (!film.isTextual()) {
             throw new BadInputException("film: found %s, expected a name".formatted(Excerpt.of(film)));
         }

@@ -44,7 +44,7 @@ public final class Inference implements StreamingHandler<Map<String, String>, St
 
     @Override
     public List<String> inputFn(InvocationRequest request) throws IOException {
-        JsonNode prompt = Json.read(request).path("prompt");
+        JsonNode prompt = request.json().path("prompt");
         if (!prompt.isTextual()) {
             throw new BadInputException("prompt: found %s, expected a text".formatted(Excerpt.of(prompt)));
         }

@@ -44,7 +44,7 @@ public final class Inference extends TensorHandler {
     public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
         var records = new ArrayList<List<Tensor>>();
         // One flat, a list of flats, or {"instances": [...]}.
-        for (var flat : Instances.read(Json.read(request)).values()) {
+        for (var flat : Instances.read(request.json()).values()) {
             var numbers = new float[2];
             numbers[0] = (float) number(flat, "squareMetres");
             numbers[1] = (float) number(flat, "rooms");

@@ -1,7 +1,6 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Csv;
 import dev.berth.content.Excerpt;
-import dev.berth.content.Json;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
@@ -50,7 +49,7 @@ public final class Inference implements InferenceHandler<float[], int[], Double>
     /// Bytes to records. Here a record is a text, as the numbers of the words that are known.
     @Override
     public List<int[]> inputFn(InvocationRequest request) throws IOException {
-        JsonNode text = Json.read(request).path("text");
+        JsonNode text = request.json().path("text");
         if (!text.isTextual()) {
             throw new BadInputException("text: found %s, expected a text".formatted(Excerpt.of(text)));
         }

@@ -143,7 +143,7 @@ class TextFormsTest {
         text-classification-bert | {'inputs': 'a', 'parameters': {'function_to_apply': 'relu'}} | parameters.function_to_apply: found the text 'relu', expected one of none, sigmoid, softmax
         text-classification-bert | {'inputs': 'a', 'parameters': []} | parameters: found a list, expected an object
         token-classification-bert | {'inputs': {'text': 'a', 'text_pair': 'b'}} | inputs.text_pair: found the text 'b', expected one text: this task takes no pairs
-        token-classification-bert | {'inputs': 'a', 'parameters': {'ignore_labels': [1]}} | parameters.ignore_labels: found a list, expected a text or a list of texts
+        token-classification-bert | {'inputs': 'a', 'parameters': {'ignore_labels': [1]}} | parameters.ignore_labels[0]: found 1, expected a text
         text-classification-bert | 'LONG' | body: found 82 tokens, expected at most the 48 that the model takes; 'parameters': {'truncation': true} cuts longer texts
         fill-mask-bert | {'inputs': 'The lamp.'} | inputs: found no [MASK], expected one in the place that is to be filled in
         sentence-embeddings-bert | {'inputs': 'a', 'parameters': {'normalize_embeddings': 1}} | parameters.normalize_embeddings: found 1, expected true or false
