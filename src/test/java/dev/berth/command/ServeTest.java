@@ -152,6 +152,12 @@ class ServeTest {
                 .doesNotContain("serve init");
     }
 
+    @ParameterizedTest
+    @CsvSource({"--prot, --port", "--maxbatch-size, --max-batch-size", "chek, check"})
+    void aSlipIsAnsweredByWhatWasMeant(String slip, String meant) throws Exception {
+        assertThat(ends(2, Map.of(), slip, "1")).contains("Did you mean: %s?".formatted(meant));
+    }
+
     @Test
     void anArtifactForAnotherDeviceNamesBoth(@TempDir Path directory) throws Exception {
         copySample(directory);

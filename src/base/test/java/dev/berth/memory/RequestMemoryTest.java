@@ -109,8 +109,9 @@ class RequestMemoryTest {
     void whatThereIsNotInAllIsTooLarge() {
         for (long bytes : new long[] {401 * MEBIBYTE, Long.MAX_VALUE, -1}) {
             assertThatThrownBy(() -> request.add(bytes))
-                    .hasMessage("the request: found data that need more memory than the 400 MB that there are for"
-                            + " one, expected fewer or smaller records")
+                    .hasMessage(
+                            "the request: found data that need more memory than the 400 MB that there are for"
+                                    + " one, expected fewer or smaller records, or a server with a larger heap (-Xmx in JAVA_OPTS)")
                     .matches(e -> ((ServingException) e).type() == ErrorType.PAYLOAD_TOO_LARGE);
         }
         // What is only expected may turn out to be less.

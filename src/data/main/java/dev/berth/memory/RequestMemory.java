@@ -219,7 +219,7 @@ public final class RequestMemory implements AutoCloseable {
 
     private ServingException tooLarge() {
         return ErrorType.PAYLOAD_TOO_LARGE.because(
-                "the request: found data that need more memory than the %d MB that there are for one, expected fewer or smaller records"
+                "the request: found data that need more memory than the %d MB that there are for one, expected fewer or smaller records, or a server with a larger heap (-Xmx in JAVA_OPTS)"
                         .formatted(process.large().bytes() >> 20));
     }
 

@@ -136,7 +136,7 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
                 "%s, %s, %s, %s for %s%s"
                         .formatted(name, artifact.task(), header.origin().precision(), how, artifact.target(), torch));
         var provenance = header.origin().provenance().entrySet().stream()
-                .filter(each -> each.getValue() != null)
+                .filter(each -> each.getValue() != null && !List.of().equals(each.getValue()))
                 .map(each -> each.getKey() + " " + each.getValue())
                 .collect(Collectors.joining(", "));
         if (!provenance.isEmpty()) {

@@ -14,9 +14,12 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.commons.text.similarity.LevenshteinDistance;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
@@ -29,6 +32,9 @@ public final class Commands {
 
     /// Of the jars, and a few for clients. Hooks that are compiled need as many again.
     private static final int FEWEST_FILES = 160;
+
+    /// How many characters of an option or a command may be wrong for the right one to be named.
+    private static final int SLIP = 3;
 
     private Commands() {}
 
@@ -104,16 +110,23 @@ public final class Commands {
     private static int explain(ParameterException e, String[] args) {
         var err = e.getCommandLine().getErr();
         err.println(e.getMessage());
-        if (e instanceof UnmatchedArgumentException unmatched
-                && Files.isDirectory(Path.of(unmatched.getUnmatched().getFirst()))) {
-            err.println("Did you mean: --model-dir %s?"
-                    .formatted(unmatched.getUnmatched().getFirst()));
-        } else {
-            UnmatchedArgumentException.printSuggestions(e, err);
+        if (e instanceof UnmatchedArgumentException unmatched) {
+            meant(unmatched.getUnmatched().getFirst(), e.getCommandLine().getCommandSpec())
+                    .ifPresent(meant -> err.println("Did you mean: %s?".formatted(meant)));
         }
         err.println(
                 "Try '%s --help'.".formatted(e.getCommandLine().getCommandSpec().qualifiedName()));
         err.flush();
         return ExitCode.USAGE;
+    }
+
+    private static Optional<String> meant(String argument, CommandSpec command) {
+        if (Files.isDirectory(Path.of(argument))) {
+            return Optional.of("--model-dir " + argument);
+        }
+        var distance = new LevenshteinDistance(Math.min(SLIP, argument.length() / 4));
+        return Stream.concat(command.optionsMap().keySet().stream(), command.subcommands().keySet().stream())
+                .filter(known -> distance.apply(argument, known) >= 0)
+                .min(Comparator.comparing(known -> distance.apply(argument, known)));
     }
 }
