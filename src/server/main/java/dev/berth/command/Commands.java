@@ -124,7 +124,7 @@ public final class Commands {
         if (Files.isDirectory(Path.of(argument))) {
             return Optional.of("--model-dir " + argument);
         }
-        var distance = new LevenshteinDistance(Math.min(SLIP, argument.length() / 4));
+        var distance = new LevenshteinDistance(Math.min(SLIP, argument.length() / 3));
         return Stream.concat(command.optionsMap().keySet().stream(), command.subcommands().keySet().stream())
                 .filter(known -> distance.apply(argument, known) >= 0)
                 .min(Comparator.comparing(known -> distance.apply(argument, known)));

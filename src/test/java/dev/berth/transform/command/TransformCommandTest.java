@@ -132,6 +132,9 @@ class TransformCommandTest {
         assertThat(written.path("succeeded").asInt()).isEqualTo(1);
         assertThat(written.path("failed").asInt()).isEqualTo(1);
         assertThat(written.path("records").asInt()).isEqualTo(3);
+        assertThat(written.path("answered").asInt())
+                .as("also of the object that failed")
+                .isEqualTo(4);
         assertThat(written.path("failures")).singleElement().satisfies(failure -> {
             assertThat(failure.path("key").asText()).isEqualTo("poisoned.jsonl");
             assertThat(failure.path("status").asText()).isEqualTo("FAILED");
@@ -139,6 +142,23 @@ class TransformCommandTest {
                     .startsWith("record 2: ")
                     .contains("k: found 5000");
         });
+    }
+
+    @Test
+    void failuresForOneReasonAreNamedThreeTimesAndAllInTheReport() throws Exception {
+        for (int i = 0; i < 5; i++) {
+            Files.writeString(in.resolve(i + ".jsonl"), "{\"user_id\": \"114521\", \"k\": 5000}\n");
+        }
+        try (var job = recommend("--batch-strategy SingleRecord")) {
+            assertThat(job.exitCode()).isEqualTo(1);
+            assertThat(job.err().lines())
+                    .filteredOn(line -> line.startsWith("failed: "))
+                    .hasSize(3)
+                    .last()
+                    .asString()
+                    .endsWith(". The report names further objects that fail like this");
+        }
+        assertThat(report().path("failures")).hasSize(5);
     }
 
     @Test

@@ -13,8 +13,11 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
+import dev.berth.testing.Gzipped;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -197,10 +200,11 @@ class LineJobTest {
         {"id": 3}
         no JSON
         {"id": 5, "x": [5]}
+        {"x": [6]}
         """);
         for (var each : List.of(keeping, server)) {
             assertThat(run(each)).matches(JobReport::isComplete);
-            assertThat(output()).hasSize(5);
+            assertThat(output()).hasSize(6);
             assertThat(output().get(0)).isEqualTo("{\"id\":1,\"SageMakerOutput\":3}");
             assertThat(output().get(1))
                     .isEqualTo(
@@ -209,7 +213,22 @@ class LineJobTest {
                     .startsWith("{\"id\":3,\"SageMakerOutput\":{\"error\":\"record 3, InputFilter $.x");
             assertThat(output().get(3)).startsWith("{\"error\":\"record 4: not JSON at column");
             assertThat(output().get(4)).isEqualTo("{\"id\":5,\"SageMakerOutput\":5}");
+            assertThat(output().get(5))
+                    .startsWith(
+                            "{\"x\":[6],\"SageMakerOutput\":{\"error\":\"record 6, OutputFilter $['id','SageMakerOutput']: ")
+                    .contains("expected an object with the member");
         }
+    }
+
+    @Test
+    @Tag("BAT-23")
+    void aPackedObjectHasTheFlagThatUnpacksIt() throws Exception {
+        Files.write(
+                Files.createDirectories(directory.resolve("in")).resolve("a.gz"),
+                Gzipped.packed("[1]\n".getBytes(StandardCharsets.UTF_8)));
+        assertThat(Unwatched.failure(run(server))).endsWith("; where it is packed, --compression-type Gzip unpacks it");
+        job.set("--compression-type Gzip");
+        assertThat(run(server)).matches(JobReport::isComplete);
     }
 
     @Test
