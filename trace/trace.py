@@ -315,9 +315,11 @@ def describe(
 
 
 def silence_expected_warnings() -> None:
-    """Tracing and quantisation are deprecated in torch, but nothing else makes a file that libtorch 2.7 reads."""
+    """Tracing and quantisation are deprecated in torch, but nothing else makes a file that libtorch 2.7 reads. Negative
+    indices would be found by the comparison with the untraced model."""
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     warnings.filterwarnings("ignore", category=UserWarning, message=".*quantized tensor creation functions.*")
+    warnings.filterwarnings("ignore", category=UserWarning, message="Exporting aten::index operator.*")
     warnings.filterwarnings("ignore", category=torch.jit.TracerWarning)
     transformers.logging.set_verbosity_error()
     if not sys.stderr.isatty():
