@@ -9,10 +9,12 @@ import dev.berth.testing.GatedHandler;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.io.IOException;
-import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -69,20 +71,22 @@ class StoppingTest {
             stalled.send(
                     "POST /invocations HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\na");
             assertThat(server.invoke("a").statusCode()).isEqualTo(200);
-            var request = server.request("/invocations", HttpRequest.BodyPublishers.ofString("a"));
+            var request = server.request("/invocations", BodyPublishers.ofString("a"));
             var stopped = server.stop();
-            var refusals = new ArrayList<HttpResponse<String>>();
-            try {
-                while (!stopped.isDone()) {
-                    var response = server.send(request);
-                    if (response.statusCode() != 200) {
-                        refusals.add(response);
-                    }
-                }
-            } catch (IOException e) {
-                // The listener is closed.
-            }
+            var answers = new ArrayList<CompletableFuture<HttpResponse<String>>>();
+            do {
+                answers.add(server.client().sendAsync(request, BodyHandlers.ofString()));
+                // A connection that the listener took at its end has no answer before the process has ended.
+                CompletableFuture.anyOf(stopped, answers.getLast())
+                        .exceptionally(_ -> null)
+                        .join();
+            } while (!stopped.isDone() && !answers.getLast().isCompletedExceptionally());
             stopped.get();
+            var refusals = answers.stream()
+                    .filter(answer -> answer.state() == Future.State.SUCCESS)
+                    .map(Future::resultNow)
+                    .filter(response -> response.statusCode() != 200)
+                    .toList();
             assertThat(refusals).isNotEmpty().allSatisfy(response -> {
                 assertStatus(response, 503, "stop");
                 assertThat(response.headers().firstValue("Retry-After")).isPresent();
