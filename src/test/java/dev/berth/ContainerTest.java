@@ -197,7 +197,7 @@ class ContainerTest {
     void itServesAnUnprivilegedUserOnAReadOnlyDisk(String writable) throws Exception {
         var onnx = BerthImage.buildForOnnx();
         for (var image : List.of(serving(), new GenericContainer<>(onnx))) {
-            try (var container = image) {
+            try (var container = image.withExposedPorts(8080)) {
                 if (!writable.isEmpty()) {
                     container.withTmpFs(Map.of(writable, ""));
                 }
@@ -210,6 +210,12 @@ class ContainerTest {
                 assertThat(err(container)).isEmpty();
                 assertThat(container.execInContainer("ls", "/tmp", "/dev/shm").getStdout())
                         .doesNotContain("onnx", "berth");
+                if (writable.isEmpty()) {
+                    var refused = BerthImage.send(container, 8080, "POST", "/invocations", "x".repeat(40 << 20));
+                    assertThat(refused.statusCode()).as(refused.body()).isEqualTo(413);
+                    assertThat(refused.body())
+                            .contains("body: found more than 32 MB, expected at most half of the disk at /dev/shm");
+                }
             }
         }
     }

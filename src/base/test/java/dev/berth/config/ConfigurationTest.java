@@ -69,6 +69,36 @@ class ConfigurationTest {
     }
 
     @Test
+    void an_artifact_that_is_mounted_a_level_too_high_is_a_problem() throws IOException {
+        var base = Files.createDirectories(home.resolve("ml"));
+        Files.createDirectories(home.resolve("model-artifact"));
+        Files.writeString(base.resolve("model.json"), "{}");
+        assertThat(problems(Map.of("SAGEMAKER_BASE_DIR", base.toString())))
+                .singleElement()
+                .asString()
+                .startsWith("model-dir: found a model artifact in %s, expected it in %1$s/model; mount it there"
+                        .formatted(base));
+        Files.createDirectories(base.resolve("model"));
+        assertThat(read(Map.of("SAGEMAKER_BASE_DIR", base.toString())).get(ModelConfig.MODEL_DIR))
+                .isEqualTo(base.resolve("model"));
+    }
+
+    @Test
+    void the_sample_in_the_place_of_an_empty_mount_is_a_warning() throws IOException {
+        var base = Files.createDirectories(home.resolve("ml"));
+        Files.createDirectories(base.resolve("model"));
+        var sample = Files.createDirectories(home.resolve("model-artifact"));
+        var environment = Map.of("SAGEMAKER_BASE_DIR", base.toString());
+        assertThat(Configuration.read(environment, Map.of("--model-dir", sample.toString()), home)
+                        .warnings())
+                .containsExactly("model-dir: %s/model is empty, so the sample is served; mount a model artifact there"
+                        .formatted(base));
+        assertThat(Configuration.read(environment, Map.of("--model-dir", home.toString()), home)
+                        .warnings())
+                .isEmpty();
+    }
+
+    @Test
     void an_empty_value_counts_as_unset() {
         assertThat(shown(Map.of("SAGEMAKER_BIND_TO_PORT", " ", "INSTANCE_TYPE", "")))
                 .isEqualTo(shown(Map.of()));

@@ -17,6 +17,9 @@ public final class ModelConfig implements SettingGroup {
 
     private static final Settings SETTINGS = Settings.of(ModelConfig.class);
 
+    /// What a model artifact has one of.
+    private static final List<String> OF_AN_ARTIFACT = List.of("model.json", "model.pt", "model.onnx", "code");
+
     private static final Pattern CORES = Pattern.compile("(\\d{1,4})(?:-(\\d{1,4}))?");
 
     /// When the models of a directory are loaded.
@@ -109,12 +112,22 @@ public final class ModelConfig implements SettingGroup {
     @Override
     public void check(ServerConfig config, Findings findings) {
         var directory = config.get(MODEL_DIR);
+        var mounted = mounted(config.platform());
         if (!config.isChosen(MODEL_DIR)) {
-            if (!areMany(config) && !Files.isDirectory(directory)) {
+            if (!areMany(config)
+                    && !Files.exists(mounted)
+                    && OF_AN_ARTIFACT.stream().anyMatch(file -> Files.exists(mounted.resolveSibling(file)))) {
+                findings.problem(
+                        "model-dir: found a model artifact in %s, expected it in %s; mount it there, docker run -v \"$PWD/my-model:%2$s\""
+                                .formatted(mounted.getParent(), mounted));
+            } else if (!areMany(config) && !Files.isDirectory(directory)) {
                 findings.problem(
                         "model-dir: found neither %s nor %s; mount a model artifact at the first, docker run -v \"$PWD/my-model:%1$s\", or name one with --model-dir"
-                                .formatted(mounted(config.platform()), directory));
+                                .formatted(mounted, directory));
             }
+        } else if (directory.equals(sample(config.platform())) && isEmpty(mounted)) {
+            findings.warning(
+                    "model-dir: %s is empty, so the sample is served; mount a model artifact there".formatted(mounted));
         } else if (config.isChosen(MODELS)) {
             findings.problem(
                     "models: found model-dir too, expected one of them; models serves every artifact of a directory, model-dir one artifact");
@@ -151,10 +164,14 @@ public final class ModelConfig implements SettingGroup {
     /// is empty.
     public static Map<String, String> flagsOfTheSample(Platform platform) {
         var config = new ServerConfig(SETTINGS.all(), platform, Map.of(), _ -> {});
-        var mounted = mounted(platform).toFile().list();
-        boolean isLost = mounted != null && mounted.length == 0 && !areMany(config) && !config.isChosen(MODEL_DIR);
+        boolean isLost = isEmpty(mounted(platform)) && !areMany(config) && !config.isChosen(MODEL_DIR);
         var sample = sample(platform);
         return isLost && Files.isDirectory(sample) ? Map.of("--model-dir", sample.toString()) : Map.of();
+    }
+
+    private static boolean isEmpty(Path directory) {
+        var files = directory.toFile().list();
+        return files != null && files.length == 0;
     }
 
     private static Path mounted(Platform platform) {

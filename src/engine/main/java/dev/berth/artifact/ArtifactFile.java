@@ -24,7 +24,9 @@ public final class ArtifactFile {
             return Optional.of("found a %s, expected a regular file"
                     .formatted(Files.isDirectory(file) ? "directory" : "pipe, socket or device"));
         }
-        return Files.isReadable(file) ? Optional.empty() : Optional.of("found a file that this user may not read");
+        return Files.isReadable(file)
+                ? Optional.empty()
+                : Optional.of("found a file that this user may not read; chmod a+r it");
     }
 
     /// Whether a file is none of its author's, by its name or that of a directory which it is in:

@@ -50,15 +50,12 @@ public final class Sending {
         var body = response.body();
         int length = body.length;
         if (LINES.contains(response.contentType().withoutParameters()) && length > 0) {
-            if (body[length - 1] == '\n') {
-                length -= length > 1 && body[length - 2] == '\r' ? 2 : 1;
-            }
-            if (config.get(ServingConfig.TRAILING_NEWLINE)) {
-                if (length == body.length || body[length] != '\n') {
-                    body = Arrays.copyOf(body, length + 1);
-                    body[length] = '\n';
-                }
-                length++;
+            boolean isEnded = body[length - 1] == '\n';
+            if (!config.get(ServingConfig.TRAILING_NEWLINE)) {
+                length -= !isEnded ? 0 : length > 1 && body[length - 2] == '\r' ? 2 : 1;
+            } else if (!isEnded) {
+                body = Arrays.copyOf(body, ++length);
+                body[length - 1] = '\n';
             }
         }
         if (config.get(HttpConfig.COMPRESSION) && packs(ctx, response.contentType(), length)) {

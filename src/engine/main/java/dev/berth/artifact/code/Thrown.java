@@ -86,7 +86,7 @@ public final class Thrown {
                 "; this user has no right to it: chmod it, or run as its owner, in a container with docker run --user";
             case FileSystemException refused
             when "Read-only file system".equals(refused.getReason()) ->
-                "; write to a directory that is not read-only, such as /tmp, or mount this one without :ro";
+                "; write to another directory, or mount this one without :ro or as a volume";
             default -> "";
         };
     }

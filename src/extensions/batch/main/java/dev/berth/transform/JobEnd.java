@@ -18,8 +18,8 @@ final class JobEnd {
     /// does not.
     static final int MOST_IN_A_ROW = 50;
 
-    /// What the objects get that are under way.
-    private static final int DRAIN_SECONDS = 10;
+    /// What the objects get that are under way. `docker stop` kills after 10 s.
+    private static final int DRAIN_SECONDS = 7;
 
     private static final String STOPPED = "stopped by a signal; the same command goes on from there";
 
@@ -35,7 +35,7 @@ final class JobEnd {
         this.threads = threads;
     }
 
-    /// Has the job end soon: no further object is begun, and one that is under way has ten seconds.
+    /// Has the job end soon: no further object is begun, and one that is under way has seven seconds.
     /// Returns at once.
     void because(String why) {
         if (reason.compareAndSet(null, why)) {

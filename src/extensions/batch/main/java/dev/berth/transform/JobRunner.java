@@ -50,7 +50,7 @@ public final class JobRunner {
         this.end = new JobEnd(job.invocations().maxFailures(), threads);
     }
 
-    /// Has the job end soon: no further object is begun, and one that is under way has ten seconds.
+    /// Has the job end soon: no further object is begun, and one that is under way has seven seconds.
     /// Returns at once. The report says that the job was stopped.
     public void stop() {
         end.stop();

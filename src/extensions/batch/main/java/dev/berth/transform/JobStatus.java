@@ -14,7 +14,7 @@ public enum JobStatus {
     /// Some objects of a job in Bedrock's format have no output, others have.
     PARTIALLY_COMPLETED("PartiallyCompleted"),
     FAILED("Failed"),
-    /// A signal has come, and what is under way has ten seconds.
+    /// A signal has come, and what is under way has seven seconds.
     STOPPING("Stopping"),
     STOPPED("Stopped");
 

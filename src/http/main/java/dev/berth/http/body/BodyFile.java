@@ -44,7 +44,8 @@ final class BodyFile implements AutoCloseable {
 
     /// All bodies together leave as much of the disk free as they take.
     ///
-    /// @throws ServingException `MEMORY_TAKEN` where the disk has no room
+    /// @throws ServingException `MEMORY_TAKEN` where the disk has no room, `PAYLOAD_TOO_LARGE` where it
+    ///   never will have
     void write(byte[] bytes, int length) {
         try {
             written.addAndGet(length);
@@ -53,9 +54,16 @@ final class BodyFile implements AutoCloseable {
             }
             file.write(bytes, 0, length);
         } catch (IOException e) {
+            long most = DIRECTORY.getTotalSpace() / 2;
+            if (written.get() > most) {
+                throw ErrorType.PAYLOAD_TOO_LARGE.because(
+                        "body: found more than %d MB, expected at most half of the disk at %s; mount a larger one at /tmp"
+                                .formatted(most >> 20, DIRECTORY),
+                        e);
+            }
             throw ErrorType.MEMORY_TAKEN.because(
-                    "the disk has no room for the body; try again later, or mount a larger one at %s"
-                            .formatted(System.getProperty("java.io.tmpdir")),
+                    "the disk at %s has no room for the body; try again later, or mount a larger one at /tmp"
+                            .formatted(DIRECTORY),
                     e);
         }
     }

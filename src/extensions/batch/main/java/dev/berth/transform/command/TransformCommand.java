@@ -164,8 +164,13 @@ public final class TransformCommand implements Subcommand {
         }
     }
 
-    private static void write(JobReport report, Path file) throws IOException {
-        Files.writeString(file, JsonText.tree(report).toPrettyString());
+    private static void write(JobReport report, Path file) throws StartException {
+        try {
+            Files.writeString(file, JsonText.tree(report).toPrettyString());
+        } catch (IOException e) {
+            throw new StartException(
+                    "the report can't be written (%s); name another file with --report".formatted(e), e);
+        }
     }
 
     /// Checked before the job: it would be known after hours otherwise.
