@@ -67,7 +67,8 @@ public final class LocalModel implements AutoCloseable {
         return hooks.invoke(request);
     }
 
-    /// Answers a request of text in the type that it has itself.
+    /// Answers a request of text whose `Accept` is its `Content-Type`. The answer is as `outputFn` made
+    /// it: the server removes a line end at the end of CSV and JSON Lines.
     public String invoke(MediaType contentType, String body) throws Exception {
         var response = invoke(contentType, body.getBytes(StandardCharsets.UTF_8), contentType);
         return new String(response.body(), StandardCharsets.UTF_8);

@@ -36,7 +36,9 @@ public final class Fields {
         this.prefix = prefix;
     }
 
-    /// @param name what messages call the object
+    /// The fields of an object that has no others.
+    ///
+    /// @param name what messages call the object; the fields of a `body` have no name in front
     /// @param known the fields that are read
     /// @throws BadInputException when it is no object, or has other fields
     public static Fields of(JsonNode json, String name, Collection<String> known) {
@@ -45,7 +47,6 @@ public final class Fields {
 
     /// The same with fields that nobody reads.
     ///
-    /// @param name what messages call the object; the fields of a `body` have no name in front
     /// @param idle for each such field a list of the values that ask for nothing; empty: any value
     /// @throws BadInputException when it is no object, has other fields, or an idle one asks for
     ///   something
@@ -74,7 +75,7 @@ public final class Fields {
         return fields;
     }
 
-    /// The same whatever fields there are besides.
+    /// The same whatever fields there are besides. A missing node, or null, has none.
     public static Fields any(JsonNode json, String name) {
         if (!json.isObject() && !json.isNull() && !json.isMissingNode()) {
             throw Excerpt.bad(name, json, "an object");
@@ -145,7 +146,8 @@ public final class Fields {
                 .orElseGet(JsonNodeFactory.instance::objectNode);
     }
 
-    /// The elements of a list, by the names that messages have for them; none where it is left out.
+    /// The elements of a list, which may be empty, by the names that messages have for them; none where
+    /// it is left out.
     public <T> List<T> list(String field, BiFunction<JsonNode, String, T> read) {
         return value(field, JsonNode::isArray, list -> each(list, name(field), read), () -> "a list")
                 .orElse(List.of());

@@ -29,9 +29,8 @@ public final class ArtifactFile {
                 : Optional.of("found a file that this user may not read; chmod a+r it");
     }
 
-    /// Whether a file is none of its author's, by its name or that of a directory which it is in:
-    /// what macOS, ZIPs of a Mac, editors and notebooks put beside it, such as `._net.pt`,
-    /// `.DS_Store` and `__MACOSX`.
+    /// Whether a file is none of its author's, by its name or a directory's: what macOS, ZIPs of a Mac
+    /// and notebooks put beside it, such as `.DS_Store` and `__MACOSX`.
     ///
     /// @param file relative to what is listed
     public static boolean isHidden(Path file) {
