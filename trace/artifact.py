@@ -9,7 +9,7 @@ from pathlib import Path
 
 import japanese_words
 import splade
-from progress import each
+from progress import each, warn
 from refused import Refused
 
 FORMAT = 1
@@ -61,6 +61,9 @@ def write(
         for stale in [*(directory / name for name in stale_names), *archives]:
             stale.unlink(missing_ok=True)
         shutil.rmtree(directory / DICTIONARY, ignore_errors=True)
+        for other in sorted({"model.pt", "model.onnx"} - models.keys()):
+            if (directory / other).exists():
+                warn(f"{directory / other} was there before and stays; the server runs {', '.join(models)}")
         for name in [*models, *reversed(DESCRIBED)]:
             if not (unfinished / name).exists():
                 continue

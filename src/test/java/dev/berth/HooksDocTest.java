@@ -54,7 +54,7 @@ class HooksDocTest {
     @Tag("HOOK-01")
     void itsSmallestArtifactAnswers() throws Exception {
         var artifact = Files.createDirectories(directory.resolve("smallest"));
-        writeHooks(artifact, programs().getFirst());
+        writeHooks(artifact, CodeBlock.texts("java", "README.md").getFirst());
         var request = CURL.matcher(doc);
         assertThat(request.find()).isTrue();
         try (var server = TestServer.artifact(artifact).start()) {

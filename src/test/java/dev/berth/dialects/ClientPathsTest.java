@@ -308,7 +308,7 @@ class ClientPathsTest {
         embeddings|/embed|{"inputs": []}|422|inputs: found an empty list, expected at least one text
         embeddings|/embed|{"inputs": [1, 2]}|422|inputs[0]: found 1, expected a text
         embeddings|/embed|{"inputs": "a", "prompt_name": "query"}|422|prompt_name: found the text "query", expected null, as this model supports nothing else
-        embeddings|/embed|{"inputs": "a", "normalise": true}|422|body: found the unknown parameter "normalise", expected normalize
+        embeddings|/embed|{"inputs": "a", "normalise": true}|422|body: found the unknown field "normalise", expected normalize
         embeddings|/embed|{"inputs": "a", "dimensions": 0}|422|dimensions: found 0, expected a whole number of at least 1
         embeddings|/similarity|{"inputs": "a"}|422|inputs: found the text "a", expected an object
         embeddings|/similarity|{"inputs": {"sentences": ["a"]}}|422|inputs.source_sentence: found nothing, expected a text

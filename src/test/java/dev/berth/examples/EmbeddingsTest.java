@@ -107,7 +107,7 @@ class EmbeddingsTest {
         assertThat(server.invoke("[\"one\", \" \"]").body())
                 .contains("inputs[1]: found the text \\\" \\\", expected a sentence");
         assertThat(server.invoke("{\"text\": \"one\"}").body())
-                .contains("body: found the unknown parameter \\\"text\\\", expected one of inputs");
+                .contains("body: found the unknown field \\\"text\\\", expected one of inputs");
         assertThat(server.invoke("{\"inputs\": \"one\", \"normalize\": false}").body())
                 .contains("normalize: found false, expected true, as this model supports nothing else");
         assertThat(server.invoke("{\"input\": [1]}").body())

@@ -111,7 +111,7 @@ class ImageClassificationTest {
         }
         assertThat(server.invoke(body.formatted(picture, "1").replace("top_k", "topk"))
                         .body())
-                .contains("body: found the unknown parameter \\\"topk\\\", expected top_k");
+                .contains("body: found the unknown field \\\"topk\\\", expected top_k");
     }
 
     @Test

@@ -61,7 +61,7 @@ class RecommenderTest {
       {"user_id": "114521", "k": 2.5}   | k: found 2.5, expected a whole number from 1 to 1000
       {"user_id": "114521", "k": "3"}   | k: found the text "3", expected a whole number from 1 to 1000
       {"user_id": "114521", "k": {}}    | k: found an object, expected a whole number from 1 to 1000
-      {"user_id": "114521", "top": 3}   | body: found the unknown parameter "top", expected one of user_id, k
+      {"user_id": "114521", "top": 3}   | body: found the unknown field "top", expected one of user_id, k
       "114521"                          | body: found the text "114521", expected an object
       [{"user_id": "114521"}, true]     | [1]: found true, expected an object
       [{"user_id": "114521", "k": 0}]   | [0].k: found 0, expected a whole number from 1 to 1000
@@ -81,7 +81,7 @@ class RecommenderTest {
         assertThat(refusal(server.invoke("{\"user_id\":\n \"114521\",}", "Content-Type", "application/json")))
                 .startsWith("body: not JSON at line 2, column 11: ");
         assertThat(refusal(server.invoke("{\"%s\": 1}".formatted("x".repeat(500)), "Content-Type", "application/json")))
-                .startsWith("body: found the unknown parameter \"xxx")
+                .startsWith("body: found the unknown field \"xxx")
                 .contains("x…\"")
                 .hasSizeLessThan(140);
         assertThat(refusal(server.invoke("[".repeat(100_000), "Content-Type", "application/json")))

@@ -227,7 +227,7 @@ class TextGenerationTest {
       "frequency_penalty":1.0 | frequency_penalty: found 1.0, expected 0, as this model supports nothing else
       "echo":true | echo: found true, expected false, as this model supports nothing else
       "stream":true,"stream_options":{"usage":true} | stream_options: found the unknown parameter "usage", expected one of include_usage
-      "max_token":5 | body: found the unknown parameter "max_token", expected max_tokens
+      "max_token":5 | body: found the unknown field "max_token", expected max_tokens
       "messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aaaa"}}]}] | messages[0].content[0].type: found the text "image_url", expected "text", as this model reads nothing else
       "messages":[{"content":null,"role":"assistant","tool_calls":[{"type":"function","id":"call_1"}]}] | messages[0].tool_calls: found a list, expected [], as this model supports nothing else
       "messages":[{"content":"sunny","role":"tool","tool_call_id":"call_1"}] | messages[0].tool_call_id: found the text "call_1", expected null, as this model supports nothing else
@@ -317,7 +317,7 @@ class TextGenerationTest {
         {"inputs": "a", "parameters": {"max_new_token": 5}} | parameters: found the unknown parameter "max_new_token", expected max_new_tokens
         {"inputs": "a", "parameters": {"top_k": 1.5}} | parameters.top_k: found 1.5, expected a whole number of at least 0
         {"inputs": "a", "parameters": {"return_full_text": true}} | parameters.return_full_text: found true, expected false, as this model supports nothing else
-        {"inputs": "a", "parameter": {}} | body: found the unknown parameter "parameter", expected parameters
+        {"inputs": "a", "parameter": {}} | body: found the unknown field "parameter", expected parameters
         """)
     void whatIsWrongWithABodyIsNamed(String body, String message) throws Exception {
         var answer = TestServer.json(server.invoke(body), 400);

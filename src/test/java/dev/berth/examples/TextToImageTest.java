@@ -181,7 +181,7 @@ class TextToImageTest {
       {"prompt": "a red circle", "seed": -1}         | seed: found -1, expected a whole number from 0 to 4294967295
       {"prompt": "a red circle", "seed": 4294967296} | seed: found 4294967296, expected a whole number from 0 to
       {"prompt": "a red circle", "n": 9}             | n: found 9, expected a whole number from 1 to 8
-      {"prompt": "a red circle", "width": 512}       | body: found the unknown parameter \\"width\\", expected one of prompt, seed, steps, n
+      {"prompt": "a red circle", "width": 512}       | body: found the unknown field \\"width\\", expected one of prompt, seed, steps, n
       {"prompt": "a red circle", "output_format": "gif"} | output_format: found the text \\"gif\\", expected one of png, jpeg
       {"prompt": "a pink circle"}                    | prompt: found the word \\"pink\\", expected words that it knows: a, two, three
       {"prompt": " ,. "}                             | prompt: found 0 words, expected 1 to 10

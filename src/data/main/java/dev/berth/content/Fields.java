@@ -58,9 +58,10 @@ public final class Fields {
                 continue;
             }
             if (values.isMissingNode()) {
-                throw new BadInputException("%s: found the unknown parameter %s, expected %s"
+                throw new BadInputException("%s: found the unknown %s %s, expected %s"
                         .formatted(
                                 name,
+                                name.equals("body") ? "field" : "parameter",
                                 Excerpt.quoted(field.getKey()),
                                 near(field.getKey(), known, idle)
                                         .orElse(known.isEmpty() ? "none" : "one of " + String.join(", ", known))));

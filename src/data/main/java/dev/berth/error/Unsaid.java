@@ -8,7 +8,6 @@ import org.slf4j.LoggerFactory;
 /// stacks and the causes, without the messages. Messages of hooks and libraries hold what they
 /// could not read, and the log never holds payloads. The caller gets the message. At the level
 /// DEBUG the log has all of it.
-///
 /// Messages of the JVM's own errors stay: they name classes and kinds of memory. A stack ends with
 /// the artifact's own code, because the server's frames below it are always the same 50.
 public final class Unsaid extends RuntimeException {

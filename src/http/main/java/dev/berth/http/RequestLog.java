@@ -6,6 +6,7 @@ import dev.berth.error.Unsaid;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Invocation;
+import dev.berth.serving.hooks.LoadException;
 import dev.berth.telemetry.Exporter.Export;
 import dev.berth.telemetry.RequestTrace;
 import io.javalin.http.Context;
@@ -287,7 +288,8 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
 
     /// Whether the model could not be loaded. The store has logged why.
     private static boolean isOfLoad(ServingException failure) {
-        return failure.type() == ErrorType.INTERNAL && failure.getCause() instanceof ServingException;
+        return failure.type() == ErrorType.INTERNAL
+                && (failure.getCause() instanceof ServingException || failure.getCause() instanceof LoadException);
     }
 
     private static boolean isOurs(ServingException failure) {

@@ -179,7 +179,7 @@ class QuestionAnsweringTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
-      application/json | {"question": "Who?", "contxt": "x"} | context: found nothing, expected a text
+      application/json | {"question": "Who?", "contxt": "x"} | body: found an object with [question, contxt], expected one with inputs, or with question and context
       application/json | {"question": 7, "context": "x"} | question: found 7, expected a text
       application/json | {"input": "Who?"} | body: found an object with [input], expected one with inputs, or with question and context
       application/json | {"inputs": [{"q": "a"}]} | inputs[0]: found an object with [q], expected one with question and context

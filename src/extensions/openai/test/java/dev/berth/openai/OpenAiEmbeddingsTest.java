@@ -104,8 +104,8 @@ class OpenAiEmbeddingsTest {
         {"input": "a", "dimensions": 0}|dimensions: found 0, expected a whole number of at least 1
         {"input": "a", "dimensions": 1.5}|dimensions: found 1.5, expected a whole number of at least 1
         {"input": "a", "model": 7}|model: found 7, expected a text
-        {"input": "a", "dimension": 4}|body: found the unknown parameter "dimension", expected dimensions
-        {"input": "a", "stream": true}|body: found the unknown parameter "stream", expected one of model, input, encoding_format, dimensions, embedding_type, normalized, task
+        {"input": "a", "dimension": 4}|body: found the unknown field "dimension", expected dimensions
+        {"input": "a", "stream": true}|body: found the unknown field "stream", expected one of model, input, encoding_format, dimensions, embedding_type, normalized, task
         """)
     void whatIsWrongIsNamed(String body, String message) throws Exception {
         assertThat(error(server.post("/v1/embeddings", body), 400)).isEqualTo(message);

@@ -118,7 +118,7 @@ public final class Upload extends BlockStream {
 
     static ServingException tooLarge(String found, long limit) {
         return ErrorType.PAYLOAD_TOO_LARGE.because(
-                "body: found %s, expected at most %d; raise --max-payload-mb, or SAGEMAKER_MAX_PAYLOAD_IN_MB where it is not given (0: no limit)"
+                "body: found %s, expected at most %d; raise --max-payload-mb or SAGEMAKER_MAX_PAYLOAD_IN_MB (0: no limit)"
                         .formatted(found, limit));
     }
 

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.content.Excerpt;
 import dev.berth.handler.task.TaskInput;
 import dev.berth.hooks.BadInputException;
+import java.util.stream.Stream;
 
 /// One record as the caller wrote it: a question about a context.
 ///
@@ -24,7 +25,8 @@ public record Question(String name, String question, String context) {
         if (!json.isObject()) {
             throw Excerpt.bad(input.name(), json, "an object with question and context");
         }
-        if (!json.isEmpty() && !json.has("question") && !json.has("context")) {
+        long known = Stream.of("question", "context").filter(json::has).count();
+        if (known < 2 && json.size() > known) {
             throw input.without("question and context");
         }
         return new Question(name, text(json, name, "question"), text(json, name, "context"));
