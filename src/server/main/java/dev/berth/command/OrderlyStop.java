@@ -1,5 +1,8 @@
 package dev.berth.command;
 
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.slf4j.Logger;
@@ -63,11 +66,26 @@ public final class OrderlyStop {
     static int end(int code) {
         try {
             Logging.flush();
+            if (code != 0) {
+                leave(code);
+            }
+        } catch (Throwable _) {
+            // The process ends all the same.
         } finally {
             // Also where the log is still being loaded.
             Runtime.getRuntime().halt(code);
         }
         return code;
+    }
+
+    /// Java's own halt calls C's exit, which runs the destructors of libtorch: a thread that loads a
+    /// model crashes in them, and the process ends with 134.
+    @SuppressWarnings("restricted") // The launcher allows native access.
+    private static void leave(int code) throws Throwable {
+        var linker = Linker.nativeLinker();
+        linker.downcallHandle(
+                        linker.defaultLookup().findOrThrow("_exit"), FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT))
+                .invokeExact(code);
     }
 
     private void stop() {
