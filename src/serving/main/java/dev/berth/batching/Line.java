@@ -2,6 +2,7 @@ package dev.berth.batching;
 
 import dev.berth.metrics.ModelMetrics;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
@@ -15,8 +16,9 @@ import java.util.stream.Stream;
 /// when more requests come than can be answered, the first ones are about to leave: then the newest is
 /// served first. That is so when requests have waited for longer than the target delay without having
 /// had anything, and some were not answered at all. A few turns still go to the first one: where others
-/// leave, it is the most patient. Every fourth turn goes to the requests that have begun, one after
-/// another, so that they are finished.
+/// leave, it is the most patient. Every fourth turn goes to the requests that have begun, first to the one
+/// that is finished soonest. If they took turns, many of the same length would all end at the time of
+/// the last one, which may be too late for each.
 ///
 /// How long the line takes follows from how fast it has moved since it was empty last: what comes
 /// after a pause may be of another kind. That rate has the number of workers and the turns of other
@@ -50,7 +52,7 @@ final class Line<I, O> {
     /// Those that have had nothing, in the order of their arrival.
     private final SequencedSet<Submission<I, O>> untouched = new LinkedHashSet<>();
 
-    /// Those that have had something and have pieces left, the one whose turn it is first in front.
+    /// Those that have had something and have pieces left.
     private final SequencedSet<Submission<I, O>> begun = new LinkedHashSet<>();
 
     private int passedOver;
@@ -235,28 +237,33 @@ final class Line<I, O> {
     private Submission<I, O> next(long now) {
         if (untouched.isEmpty() || (passedOver == PATIENCE && !begun.isEmpty())) {
             passedOver = 0;
-            return begun.getFirst();
+            return soonest().findFirst().orElseThrow();
         }
         passedOver = begun.isEmpty() ? 0 : passedOver + 1;
         return isNewestFirst(now) && sinceFirst < MOST_SINCE_FIRST ? untouched.getLast() : untouched.getFirst();
+    }
+
+    /// The requests that have begun, the one with the least left first.
+    private Stream<Submission<I, O>> soonest() {
+        return begun.stream().sorted(Comparator.comparingLong(request -> request.leftLength));
     }
 
     private Stream<Submission<I, O>> inTurn(Submission<I, O> first, long now) {
         return Stream.of(
                         Stream.of(first),
                         (isNewestFirst(now) ? untouched.reversed() : untouched).stream(),
-                        begun.stream().filter(request -> request != first))
+                        soonest().filter(request -> request != first))
                 .flatMap(requests -> requests);
     }
 
     private void take(Piece<I, O> piece, List<Piece<I, O>> chosen) {
         var request = piece.request;
         untouched.remove(request);
-        begun.remove(request);
         request.take(piece);
         if (request.left > 0) {
-            begun.addLast(request);
+            begun.add(request);
         } else {
+            begun.remove(request);
             metrics.requestDequeued();
         }
         chosen.add(piece);
