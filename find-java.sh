@@ -57,6 +57,8 @@ find_java() {
     [ -n "$version" ] || continue
     if is_new_enough "$version"; then
       java_home=$directory
+      [ "${JAVA_HOME:-$directory}" = "$directory" ] ||
+        say "JAVA_HOME: found no Java $java_needed or newer in $JAVA_HOME, taking $directory"
       return
     fi
     found="${found:+$found,} Java $version in $directory"

@@ -170,8 +170,7 @@ public record TensorArtifact(
                     .formatted(directories.getFirst().getFileName());
         }
         if (entries(directory, _ -> true).isEmpty()) {
-            return ", as the directory is empty; mount a model artifact there, docker run -v \"$PWD/my-model:%s\", or name its directory with --model-dir"
-                    .formatted(directory);
+            return ", as the directory is empty; name a model artifact with --model-dir, or mount one, docker run -v \"$PWD/my-model:/opt/ml/model\"";
         }
         if (!entries(directory, file -> file.toString().endsWith(".java")).isEmpty()) {
             return ", only hooks, which lie in code/; name the directory above, or move them into code/ here";

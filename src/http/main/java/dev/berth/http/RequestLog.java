@@ -280,10 +280,12 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Se
         if (isOfLoad(failure)) {
             return "the model could not be loaded, as logged above";
         }
-        // What the server says of itself quotes no payload.
-        return failure.type() == ErrorType.INSUFFICIENT_MEMORY || failure.type().isRefusal()
-                ? failure.getMessage()
-                : CallerText.withoutExcerpts(failure.getMessage());
+        return switch (failure.type()) {
+            // What the server says of itself quotes no payload.
+            case INSUFFICIENT_MEMORY, PAYLOAD_TOO_LARGE -> failure.getMessage();
+            case ErrorType type when type.isRefusal() -> failure.getMessage();
+            default -> CallerText.withoutExcerpts(failure.getMessage());
+        };
     }
 
     /// Whether the model could not be loaded. The store has logged why.

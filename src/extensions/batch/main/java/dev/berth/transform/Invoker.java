@@ -30,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import javax.net.ssl.SSLException;
 
 /// Sends payloads to a container's `/invocations`, and again where that may help. After a
 /// connection that broke, a request that took too long, or a status from 500 on, it does so as
@@ -116,6 +117,10 @@ final class Invoker implements AutoCloseable {
                 }
                 reason = "status " + status;
             } catch (InvocationException e) {
+                if (e.getCause() instanceof SSLException) {
+                    throw new TransformException(
+                            e.getMessage() + "; name who to trust by JAVA_OPTS=-Djavax.net.ssl.trustStore=FILE", e);
+                }
                 reason = e.getMessage();
             }
             if (System.nanoTime() - start >= patience.toNanos()) {

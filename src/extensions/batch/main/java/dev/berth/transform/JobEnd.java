@@ -21,7 +21,8 @@ final class JobEnd {
     /// What the objects get that are under way. `docker stop` kills after 10 s.
     private static final int DRAIN_SECONDS = 7;
 
-    private static final String STOPPED = "stopped by a signal; the same command goes on from there";
+    private static final String STOPPED =
+            "stopped by a signal; the same command, without --overwrite, goes on from there";
 
     private final long mostFailures;
     private final ExecutorService threads;

@@ -85,12 +85,28 @@ final class TransformExchange extends Exchange {
             return assembled(body, answer.type());
         } catch (InvocationException e) {
             if (!keepsBadRecords || e.fault() != InvocationException.Fault.OF_PAYLOAD) {
-                throw new TransformException("%s: %s".formatted(batch.place(), e.messageIn(batch.firstRecord())), e);
+                throw new TransformException(
+                        "%s: %s%s".formatted(batch.place(), e.messageIn(batch.firstRecord()), cure(e.fault())), e);
             }
             return batch.records() == 1
                     ? kept(batch.input(), e.reasonFor(batch.firstRecord()), object.key())
                     : inHalves(batch, object, room);
         }
+    }
+
+    /// What to do about records that the container rejects, as the end of a message.
+    private String cure(InvocationException.Fault fault) {
+        var formats = records.formats();
+        if (fault != InvocationException.Fault.OF_PAYLOAD
+                || !formats.splitType().areLines()) {
+            return "";
+        }
+        if (formats.contentType().orElse(MediaType.JSON.toString()).equals(MediaType.JSON.toString())) {
+            return "; the type of JSON Lines is --content-type application/jsonlines";
+        }
+        return formats.lines().isEmpty() || records.keepsBadRecords()
+                ? ""
+                : "; --bad-records keep writes errors in the place of such answers";
     }
 
     /// Asks for the records of a rejected payload in two payloads, so that those that are not bad are

@@ -445,7 +445,10 @@ class JobPatienceTest {
         gate.open();
         assertThat(report.get())
                 .extracting("status", "tally.succeeded", "problem")
-                .containsExactly(JobStatus.STOPPED, 1L, "stopped by a signal; the same command goes on from there");
+                .containsExactly(
+                        JobStatus.STOPPED,
+                        1L,
+                        "stopped by a signal; the same command, without --overwrite, goes on from there");
         assertThat(job.outputs().keySet()).as("and no lock").allMatch(name -> name.endsWith(".out"));
         assertThat(run())
                 .extracting("status", "tally.succeeded", "tally.skipped")

@@ -129,7 +129,8 @@ class LineJobTest {
         int before = ((1 << 20) - 1) / 7;
         write("[1, 2]\n".repeat(before) + "\n" + "[3, 4]\n".repeat(10) + "\n\n");
         assertThat(Unwatched.failure(run(server)))
-                .contains("status 400: line %d: found a blank line".formatted(before + 1));
+                .contains("status 400: line %d: found a blank line".formatted(before + 1))
+                .endsWith("; --bad-records keep writes errors in the place of such answers");
         job.set("--bad-records keep");
         assertThat(run(keeping))
                 .matches(JobReport::isComplete)
@@ -138,6 +139,14 @@ class LineJobTest {
         assertThat(output()).hasSize(before + 11).startsWith("3", "3").endsWith("7", "7");
         assertThat(output().get(before)).startsWith("{\"error\":\"line %d: found a blank line".formatted(before + 1));
         assertThat(output().get(before + 1)).isEqualTo("7");
+    }
+
+    @Test
+    void linesOfJsonUnderAnotherTypeHaveTheirsInTheMessage() throws Exception {
+        write("[1]\nno JSON\n");
+        job.set("--content-type application/json");
+        assertThat(Unwatched.failure(run(server)))
+                .endsWith("; the type of JSON Lines is --content-type application/jsonlines");
     }
 
     @Test

@@ -128,7 +128,9 @@ class MiniBatchSizeTest {
         runner.stop();
         assertThat(report.get())
                 .extracting("status", "problem")
-                .containsExactly(JobStatus.STOPPED, "stopped by a signal; the same command goes on from there");
+                .containsExactly(
+                        JobStatus.STOPPED,
+                        "stopped by a signal; the same command, without --overwrite, goes on from there");
         assertThat(directory.resolve("out/a.out")).doesNotExist();
 
         WORDS.gate.open();

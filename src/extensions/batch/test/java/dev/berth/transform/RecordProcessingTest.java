@@ -129,7 +129,7 @@ class RecordProcessingTest {
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
         text/csv|LINE|$[3]|a,b,c;|record 1, InputFilter $[3]: found a list of 3, expected a list with the index 3
         application/json|NONE|$.a|``|record 1: found nothing, expected a JSON value
-        application/jsonlines|NONE|$.f|{"f":1};{"g":2};|record 2, InputFilter $.f: found an object, expected an object with the member "f"
+        application/jsonlines|NONE|$.f|{"f":1};{"g":2};|record 2, InputFilter $.f: found an object with [g], expected an object with the member "f"
         """)
     @Tag("JOIN-07")
     void whatCannotBeSentNamesTheRecord(String type, SplitType split, String filter, String record, String message) {

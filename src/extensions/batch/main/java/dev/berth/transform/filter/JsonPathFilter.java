@@ -7,6 +7,7 @@ import dev.berth.hooks.BadInputException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -200,7 +201,15 @@ public final class JsonPathFilter {
     }
 
     private static BadInputException notThere(JsonNode value, String expected) {
-        var found = value.isArray() ? "a list of " + value.size() : value.isPojo() ? "a number" : Excerpt.of(value);
+        var found = switch (value.getNodeType()) {
+            case ARRAY -> "a list of " + value.size();
+            case OBJECT ->
+                "an object with "
+                        + Excerpt.list(
+                                value.propertyStream().map(Map.Entry::getKey).toList());
+            case POJO -> "a number";
+            default -> Excerpt.of(value);
+        };
         return new BadInputException("found %s, expected %s".formatted(found, expected));
     }
 }
