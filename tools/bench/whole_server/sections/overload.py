@@ -55,7 +55,7 @@ def metrics(arrivals: Arrivals, capacity: float, seconds: int, deadline: float) 
     # A time-out is a refusal too, and a late one.
     refusals = [request.time for request in arrivals.requests if request.status != 200]
     # Until the queue is full nothing is refused, and what comes is read and tokenised long before its turn.
-    full = min((request.end for request in arrivals.requests if request.status == 503), default=SETTLING)
+    full = min((request.end for request in arrivals.requests if request.status in (429, 503)), default=SETTLING)
     good = arrivals.answered(max(SETTLING, full), seconds, deadline)
     return {
         "capacity": capacity,

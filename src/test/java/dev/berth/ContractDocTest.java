@@ -45,7 +45,9 @@ class ContractDocTest {
             Files.writeString(PAGE, expected);
             return;
         }
-        assertThat(page).as("%s; %s", PAGE, UPDATE).isEqualTo(expected);
+        assertThat(expected.lines().filter(row -> !page.contains(row)))
+                .as("rows of %s as they should be; %s", PAGE, UPDATE)
+                .isEmpty();
     }
 
     private static String column(List<String> tests) {

@@ -67,8 +67,8 @@ final class Soak {
                         try (var wire = target.wire(PATIENCE)) {
                             var answer = wire.ask(request);
                             Rules.broken(answer).ifPresent(row::missed);
-                            refused.addAndGet(answer.status() == 503 ? 1 : 0);
-                            if (!isBad && answer.status() != 503 && !Watch.isSame(answer, expected.get(which))) {
+                            refused.addAndGet(answer.isRefusal() ? 1 : 0);
+                            if (!isBad && !answer.isRefusal() && !Watch.isSame(answer, expected.get(which))) {
                                 row.wrong(1);
                             }
                         } catch (IOException e) {
@@ -79,7 +79,7 @@ final class Soak {
             }
         }
         row.requests(requests);
-        row.note("%.0f requests/s, %d got 503".formatted(requests * 1e9 / (System.nanoTime() - begin), refused.get()));
+        row.note("%.0f requests/s, %d rejected".formatted(requests * 1e9 / (System.nanoTime() - begin), refused.get()));
     }
 
     /// Compares the second tenth of the time with the last one.

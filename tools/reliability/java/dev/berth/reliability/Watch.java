@@ -158,7 +158,7 @@ final class Watch implements AutoCloseable {
                 if (isSame(answer, innocent.expected)) {
                     answered++;
                     slowestGood = Math.max(slowestGood, System.nanoTime() - begin);
-                } else if (answer.status() == 503) {
+                } else if (answer.isRefusal()) {
                     refused++;
                 } else if (answer.status() == 200) {
                     wrong++;
@@ -220,7 +220,7 @@ final class Watch implements AutoCloseable {
         row.expect("/ping was not 200 %d times".formatted(failedPings), failedPings == 0);
         row.expect("/ping took %d ms".formatted(slowestPing / 1_000_000), slowestPing <= pingLimit.toNanos());
         row.expect("a good request took %d ms".formatted(slowestGood / 1_000_000), slowestGood <= goodLimit.toNanos());
-        row.note("good: %d answered, %d got 503, slowest %d ms".formatted(answered, refused, slowestGood / 1_000_000));
+        row.note("good: %d answered, %d rejected, slowest %d ms".formatted(answered, refused, slowestGood / 1_000_000));
     }
 
     /// The resident memory from the first sample to the last, in a few steps.

@@ -30,6 +30,11 @@ final class Wire implements AutoCloseable {
             return new String(body, StandardCharsets.UTF_8);
         }
 
+        /// Whether the server asks to come again.
+        boolean isRefusal() {
+            return status == 503 || status == 429;
+        }
+
         boolean closes() {
             return "close".equalsIgnoreCase(headers.get("connection"));
         }

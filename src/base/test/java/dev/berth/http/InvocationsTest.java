@@ -101,7 +101,7 @@ class InvocationsTest {
 
     @Test
     @Tag("INV-13")
-    void whatTheQueueHasNoRoomForIs503AtOnceAndTheRestIsAnswered() throws Exception {
+    void whatTheQueueHasNoRoomForIsRefusedAtOnceAndTheRestIsAnswered() throws Exception {
         var gate = new Gate(1);
         try (var server = TestServer.with(new GatedHandler(gate))
                 .start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_QUEUE_CAPACITY=4")) {

@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.berth.error.ErrorType;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
@@ -92,7 +93,7 @@ class UnreadBodyTest {
             UnreadBodies.assertClosed(unready, ASK, 4, 503);
             try (var queued = new RawConnection(full.port()).send(UnreadBodies.head(ASK, 1) + "b")) {
                 full.awaitQueued(1);
-                UnreadBodies.assertClosed(full, ASK, 4, 503);
+                UnreadBodies.assertClosed(full, ASK, 4, ErrorType.OVERLOADED.status());
                 loading.open();
                 predicting.open();
                 assertThat(running.readResponse()).startsWith("HTTP/1.1 200");

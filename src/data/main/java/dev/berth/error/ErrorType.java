@@ -20,7 +20,7 @@ public enum ErrorType {
     CALLER_GONE(499),
     INTERNAL(500),
     NOT_READY(503),
-    /// The queue is full.
+    /// The queue is full, or a turn would come too late.
     OVERLOADED(503),
     TOO_MANY_CONNECTIONS(503, OVERLOADED),
     TOO_MANY_SESSIONS(503, OVERLOADED),
