@@ -42,8 +42,8 @@ class JsonPathFilterTest {
         OBJECT|$.list.*|[{"x":1},{"x":2}]
         OBJECT|$['f','SageMakerOutput'].*|[1.0,[2,3],1]
         OBJECT|$['id','f'].*|found a number, expected an object or a list
-        OBJECT|$.nope|found an object, expected an object with the member "nope"
-        OBJECT|$['id','nope']|found an object, expected an object with the member "nope"
+        OBJECT|$.nope|found an object with [id, f, list, SageMakerOutput], expected an object with the member "nope"
+        OBJECT|$['id','nope']|found an object with [id, f, list, SageMakerOutput], expected an object with the member "nope"
         LIST|$|[0,1,2,3,4,5,6,7]
         LIST|$[3]|3
         LIST|$[-1]|7
