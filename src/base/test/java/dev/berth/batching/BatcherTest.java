@@ -51,7 +51,7 @@ class BatcherTest {
       refusals of requests with little time are none | 1 100 2 | ask a; at 101; ask b; refused 4s overloaded; refused 4s overloaded; refused 4s overloaded; take a
       without a target the first is served | 1 0 1000 | leave 3; ask a; after 1000s; ask b; take a
       work that has begun is finished meanwhile | 1 100 1000 | leave 32; ask a1 a2 a3; take a1; ask old; ask old8; at 101; ask n0; ask n1; ask n2; ask n3; ask n4; ask n5; ask n6; take n6; take n5; take n4; take a2; take n3; take n2; take n1; take a3; take n0; take old8; take old
-      of those that have begun the one with the least left is finished first | 1 0 1000 | ask a1 a2 a3; ask b1 b2; ask c1 c2 c3; take a1; take b1; take c1; take b2; take a2; take a3; take c2; take c3
+      of those that have begun the oldest and the one with the least left are finished | 1 0 1000 | ask a1 a2 a3 a4 a5; ask b1 b2 b3; ask c1 c2; take a1; take b1; take c1; take a2; take c2; take a3; take a4; take a5; take b2; take b3
       a request that has begun is no reason to serve the newest | 1 100 1000 | leave 3; ask a1 a2 a3; take a1; at 101; ask b; ask c; take b
       a batch is filled with the newest | 3 100 1000 | leave 3; ask a; ask b; ask c; ask d; at 101; take d c b
       a request of many records holds up no others | 1 100 1000 | ask a a a a; ask b b b b; take a; take b; take a; take a; ask c; take c

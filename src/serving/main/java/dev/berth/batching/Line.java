@@ -16,9 +16,9 @@ import java.util.stream.Stream;
 /// when more requests come than can be answered, the first ones are about to leave: then the newest is
 /// served first. That is so when requests have waited for longer than the target delay without having
 /// had anything, and some were not answered at all. A few turns still go to the first one: where others
-/// leave, it is the most patient. Every fourth turn goes to the requests that have begun, first to the one
-/// that is finished soonest. If they took turns, many of the same length would all end at the time of
-/// the last one, which may be too late for each.
+/// leave, it is the most patient. Every fourth turn goes to the requests that have begun: to the one that
+/// is finished soonest, and to the oldest, which would never end otherwise. If all took turns, many of
+/// the same length would end at the time of the last one, which may be too late for each.
 ///
 /// How long the line takes follows from how fast it has moved since it was empty last: what comes
 /// after a pause may be of another kind. That rate has the number of workers and the turns of other
@@ -52,10 +52,13 @@ final class Line<I, O> {
     /// Those that have had nothing, in the order of their arrival.
     private final SequencedSet<Submission<I, O>> untouched = new LinkedHashSet<>();
 
-    /// Those that have had something and have pieces left.
+    /// Those that have had something and have pieces left, the oldest first.
     private final SequencedSet<Submission<I, O>> begun = new LinkedHashSet<>();
 
     private int passedOver;
+
+    /// Of those that have begun, in place of the one that is finished soonest.
+    private boolean isTurnOfOldest;
 
     /// Turns of others since the first request had one.
     private int sinceFirst;
@@ -237,7 +240,8 @@ final class Line<I, O> {
     private Submission<I, O> next(long now) {
         if (untouched.isEmpty() || (passedOver == PATIENCE && !begun.isEmpty())) {
             passedOver = 0;
-            return soonest().findFirst().orElseThrow();
+            isTurnOfOldest = !isTurnOfOldest;
+            return isTurnOfOldest ? begun.getFirst() : soonest().findFirst().orElseThrow();
         }
         passedOver = begun.isEmpty() ? 0 : passedOver + 1;
         return isNewestFirst(now) && sinceFirst < MOST_SINCE_FIRST ? untouched.getLast() : untouched.getFirst();
