@@ -1,5 +1,6 @@
 package dev.berth.config;
 
+import dev.berth.content.Slips;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -7,11 +8,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
-import org.apache.commons.text.similarity.LevenshteinDistance;
 
 /// Which environment variables are ours, and which one somebody meant who spelled a name wrongly.
 ///
@@ -43,7 +42,9 @@ final class VariableNames {
         unknown.keySet().stream()
                 .filter(name -> name.matches("(BERTH|SAGEMAKER|SM)_.*"))
                 .forEach(name -> {
-                    var hint = near(name, spellings).map("did you mean %s?"::formatted);
+                    var hint = Slips.nearest(name, spellings.keySet().stream(), SLIP)
+                            .map(spellings::get)
+                            .map("did you mean %s?"::formatted);
                     if (name.startsWith(Setting.OURS)) {
                         findings.problem("%s: there is no such setting; %s"
                                 .formatted(name, hint.orElse("see serve --help for those there are")));
@@ -79,14 +80,5 @@ final class VariableNames {
             setting.variables().forEach(name -> spellings.put(name, name));
         }
         return spellings;
-    }
-
-    private static Optional<String> near(String name, Map<String, String> spellings) {
-        var distance = new LevenshteinDistance(SLIP);
-        return spellings.entrySet().stream()
-                .map(spelling -> Map.entry(spelling.getValue(), distance.apply(name, spelling.getKey())))
-                .filter(candidate -> candidate.getValue() >= 0)
-                .min(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
-                .map(Map.Entry::getKey);
     }
 }

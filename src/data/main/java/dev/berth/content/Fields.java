@@ -6,9 +6,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.hooks.BadInputException;
 import java.math.BigDecimal;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -17,7 +17,6 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.apache.commons.text.similarity.LevenshteinDistance;
 
 /// The fields of a JSON object, such as the `parameters` of a request, read one by one. A field
 /// that is null counts as left out, and one of a wrong type is refused by its name.
@@ -63,7 +62,12 @@ public final class Fields {
                                 name,
                                 name.equals("body") ? "field" : "parameter",
                                 Excerpt.quoted(field.getKey()),
-                                near(field.getKey(), known, idle)
+                                Slips.nearest(
+                                                field.getKey(),
+                                                Stream.concat(
+                                                        known.stream(),
+                                                        idle.propertyStream().map(Map.Entry::getKey)),
+                                                Math.min(SLIP, field.getKey().length() / 3))
                                         .orElse(known.isEmpty() ? "none" : "one of " + String.join(", ", known))));
             }
             fields.value(
@@ -107,13 +111,6 @@ public final class Fields {
 
     private static boolean same(JsonNode one, JsonNode other) {
         return (one.isNumber() && other.isNumber()) ? one.doubleValue() == other.doubleValue() : one.equals(other);
-    }
-
-    private static Optional<String> near(String name, Collection<String> known, JsonNode idle) {
-        var distance = new LevenshteinDistance(Math.min(SLIP, name.length() / 3));
-        return Stream.concat(known.stream(), idle.propertyStream().map(field -> field.getKey()))
-                .filter(right -> distance.apply(name, right) >= 0)
-                .min(Comparator.comparing(right -> distance.apply(name, right)));
     }
 
     /// Whether the field is there, be it null.

@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 /// could not read, and the log never holds payloads. The caller gets the message. At the level
 /// DEBUG the log has all of it.
 /// Messages of the JVM's own errors stay: they name classes and kinds of memory. A stack ends with
-/// the artifact's own code, because the server's frames below it are always the same 50.
+/// the artifact's own code, because the server's frames below it are always the same.
 public final class Unsaid extends RuntimeException {
 
     private static final Logger log = LoggerFactory.getLogger(Unsaid.class);

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import dev.berth.content.Slips;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.error.Unsaid;
@@ -9,12 +10,10 @@ import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.util.Comparator;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.commons.text.similarity.LevenshteinDistance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -91,14 +90,7 @@ record Failures(Paths paths, Function<Context, ErrorForm> forms) {
 
     /// The path that was probably meant. Not all that there are: strangers need not know them.
     private Optional<String> nearest(String path) {
-        var distance = new LevenshteinDistance(SLIP);
-        return paths.all().stream()
-                .filter(known -> {
-                    int slips = distance.apply(path, known);
-                    // Of a short path such as / or /docs, three characters are no slip.
-                    return slips >= 0 && 2 * slips < known.length();
-                })
-                .min(Comparator.<String>comparingInt(known -> distance.apply(path, known))
-                        .thenComparing(Comparator.naturalOrder()));
+        // Of a short path such as / or /docs, three characters are no slip.
+        return Slips.nearest(path, paths.all().stream(), Math.min(SLIP, (path.length() - 1) / 2));
     }
 }

@@ -7,6 +7,7 @@ import dev.berth.artifact.code.Thrown;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.ModelConfig;
 import dev.berth.config.Platform;
+import dev.berth.content.Slips;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -19,7 +20,6 @@ import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.commons.text.similarity.LevenshteinDistance;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
@@ -124,9 +124,9 @@ public final class Commands {
         if (Files.isDirectory(Path.of(argument))) {
             return Optional.of("--model-dir " + argument);
         }
-        var distance = new LevenshteinDistance(Math.min(SLIP, argument.length() / 3));
-        return Stream.concat(command.optionsMap().keySet().stream(), command.subcommands().keySet().stream())
-                .filter(known -> distance.apply(argument, known) >= 0)
-                .min(Comparator.comparing(known -> distance.apply(argument, known)));
+        return Slips.nearest(
+                argument,
+                Stream.concat(command.optionsMap().keySet().stream(), command.subcommands().keySet().stream()),
+                Math.min(SLIP, argument.length() / 3));
     }
 }

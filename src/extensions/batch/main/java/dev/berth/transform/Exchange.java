@@ -10,6 +10,7 @@ abstract class Exchange {
 
     private final JobEnd end;
     private final LongAdder records = new LongAdder();
+    private final LongAdder asked = new LongAdder();
     private final LongAdder errors = new LongAdder();
 
     /// @param end is told of each error
@@ -48,6 +49,11 @@ abstract class Exchange {
         records.add(count);
     }
 
+    /// Counts records whose answers or errors this run asked for.
+    final void asked(long count) {
+        asked.add(count);
+    }
+
     /// Counts a record of this run.
     final void failed(String key, String reason) {
         errors.increment();
@@ -61,6 +67,10 @@ abstract class Exchange {
 
     final long records() {
         return records.sum();
+    }
+
+    final long asked() {
+        return asked.sum();
     }
 
     final long errors() {

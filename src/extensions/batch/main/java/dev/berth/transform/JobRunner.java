@@ -13,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.LongAdder;
 
 /// Runs a job against a container that is up: its objects, some at the same time, each to its
 /// output.
@@ -39,8 +38,8 @@ public final class JobRunner {
     private long succeeded;
     private long skipped;
     private long records;
+    private long answered;
     private long errors;
-    private final LongAdder answered = new LongAdder();
     private final JobEnd end;
     private volatile boolean ended;
 
@@ -75,7 +74,7 @@ public final class JobRunner {
                         skipped,
                         failures.size(),
                         records,
-                        answered.sum(),
+                        answered,
                         errors),
                 seconds(start),
                 List.copyOf(failures),
@@ -119,6 +118,7 @@ public final class JobRunner {
             }
             var transform = transform(concurrent, splitting, invoker);
             transformAll(transform, shares, concurrent + OTHERS);
+            answered = transform.exchange().asked();
             errors = transform.exchange().errors();
             if (end.isOver() && !end.isStopped()) {
                 return;
@@ -154,7 +154,6 @@ public final class JobRunner {
                         memory,
                         new Checkpoints(job.output(), job.madeBy() + splitting),
                         job.miniBatchSize(),
-                        answered,
                         progress));
     }
 

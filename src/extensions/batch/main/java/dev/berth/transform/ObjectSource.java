@@ -53,6 +53,11 @@ record ObjectSource(Storage storage, Location input, boolean manifest, boolean g
         return manifest || input.mayRepeatKeys();
     }
 
+    /// Whether an object looks packed that is read as it is.
+    boolean mayBePacked(StoredObject object) {
+        return !gzip && object.key().endsWith(".gz");
+    }
+
     /// The lists of a manifest one behind the other, be they one list or several, or have a line for
     /// each of their elements.
     private Stream<StoredObject> named() {

@@ -39,7 +39,6 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
     ///
     /// @param threads of payloads
     /// @param end is told of what is thrown for an object
-    /// @param answered counts the records that this run asked for
     record Shared(
             ExecutorService threads,
             JobEnd end,
@@ -47,7 +46,6 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             JobMemory memory,
             Checkpoints checkpoints,
             MiniBatchSize miniBatchSize,
-            LongAdder answered,
             Progress progress) {}
 
     /// What a writer to S3 holds of an object of up to 8 GB: a part, and what a request takes beside it.
@@ -88,7 +86,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
                 case TransformException _, StorageException _, BadInputException _ -> e.getMessage();
                 default -> e.toString();
             };
-            if (range.object().key().endsWith(".gz") && !job.source().gzip()) {
+            if (job.source().mayBePacked(range.object())) {
                 failure += "; where it is packed, --compression-type Gzip unpacks it";
             }
         }
@@ -336,7 +334,7 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
             recordsWritten += oldest.records;
             answered += oldest.bytes;
             int asked = oldest.isKept ? 0 : oldest.records;
-            shared.answered.add(asked);
+            exchange.asked(asked);
             shared.progress.written(asked, oldest.bytes);
         }
     }

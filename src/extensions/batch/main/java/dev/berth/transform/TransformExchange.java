@@ -86,7 +86,8 @@ final class TransformExchange extends Exchange {
         } catch (InvocationException e) {
             if (!keepsBadRecords || e.fault() != InvocationException.Fault.OF_PAYLOAD) {
                 throw new TransformException(
-                        "%s: %s%s".formatted(batch.place(), e.messageIn(batch.firstRecord()), cure(e.fault())), e);
+                        "%s: %s%s".formatted(batch.place(), e.messageIn(batch.firstRecord()), cure(e.fault(), object)),
+                        e);
             }
             return batch.records() == 1
                     ? kept(batch.input(), e.reasonFor(batch.firstRecord()), object.key())
@@ -95,10 +96,11 @@ final class TransformExchange extends Exchange {
     }
 
     /// What to do about records that the container rejects, as the end of a message.
-    private String cure(InvocationException.Fault fault) {
+    private String cure(InvocationException.Fault fault, StoredObject object) {
         var formats = records.formats();
         if (fault != InvocationException.Fault.OF_PAYLOAD
-                || !formats.splitType().areLines()) {
+                || !formats.splitType().areLines()
+                || source.mayBePacked(object)) {
             return "";
         }
         if (formats.contentType().orElse(MediaType.JSON.toString()).equals(MediaType.JSON.toString())) {
