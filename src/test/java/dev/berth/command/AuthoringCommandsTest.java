@@ -24,7 +24,10 @@ class AuthoringCommandsTest {
         var artifact = directory.resolve("films").toString();
         try (var init = ServeProcess.serve(Map.of(), "init", "--template", "recommender", artifact)) {
             assertThat(init.exitCode()).as(init.err()).isZero();
-            assertThat(init.out()).contains("wrote the template recommender").contains("serve check " + artifact);
+            assertThat(init.out())
+                    .contains("wrote the template recommender")
+                    .contains("serve check " + artifact)
+                    .doesNotContain("left code/");
         }
         try (var check = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "check", artifact)) {
             assertThat(check.exitCode()).as(check.err()).isZero();
@@ -39,6 +42,7 @@ class AuthoringCommandsTest {
             assertThat(again.exitCode()).as(again.err()).isZero();
             assertThat(again.out())
                     .startsWith("nothing is missing in " + artifact)
+                    .contains("left code/ as it is, and added no test; for both to copy from: ")
                     .doesNotContain("wrote");
         }
         try (var file = ServeProcess.serve(Map.of(), "init", artifact + "/films.csv")) {

@@ -4,6 +4,9 @@ import static dev.berth.testing.TestServer.assertStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import dev.berth.serving.ServedModel;
+import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
 import dev.berth.testing.RawConnection;
@@ -49,8 +52,9 @@ class StoppingTest {
     void whatDoesNotEndWithinTheDrainIsRefusedWithWhatWaits(int seconds) throws Exception {
         var gate = new Gate(1);
         var handler = new GatedHandler(gate);
-        try (var server =
-                TestServer.with(handler).start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_DRAIN_SECONDS=" + seconds)) {
+        try (var log = new CapturedLog(ServedModel.class);
+                var server = TestServer.with(handler)
+                        .start("SAGEMAKER_MODEL_SERVER_WORKERS=1", "BERTH_DRAIN_SECONDS=" + seconds)) {
             var running = server.invokeAsync("a");
             gate.awaitArrival();
             var waiting = server.invokeAsync("b");
@@ -59,6 +63,11 @@ class StoppingTest {
             assertStatus(running.join(), 503, "has stopped");
             assertStatus(waiting.join(), 503, "has stopped");
             assertThat(handler.predicted()).isZero();
+            assertThat(log.events())
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .containsExactly(
+                            "model: gave up the requests that still ran after %d s; --drain-seconds gives them more time"
+                                    .formatted(seconds));
         }
     }
 

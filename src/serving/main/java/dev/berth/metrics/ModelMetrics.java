@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -30,7 +29,9 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     public final Timer encode = timer("berth.encode", "outputFn, one request");
 
     public final Timer requestTime =
-            timer("berth.model.request", "from the first byte read to the answer, one request that a model took in");
+            timer("berth.model.request", "from the first byte read to the answer, one request that succeeded");
+    public final Timer failureTime = timer(
+            "berth.model.failure", "from the first byte read to the answer, one request that failed or was rejected");
     private final Function<String, Counter> requests =
             counters("berth.model.requests", "requests that a model took in, by the status of their answer", "status");
     private final AtomicInteger inFlight =
@@ -41,11 +42,6 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     public final Counter records = counter("berth.records", "records taken into the queue");
     public final Counter abandoned = counter(
             "berth.abandoned", "records dropped before they were predicted, because nobody waited for them any more");
-
-    /// Of requests that have failed. What the others took is the rest of their timer.
-    public final LongAdder failures = new LongAdder();
-
-    public final LongAdder failureNanos = new LongAdder();
 
     /// When a batch was predicted last, in milliseconds since 1970; 0: none was.
     private volatile long lastPredicted;
@@ -155,11 +151,11 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     public void requestCompleted(int status, Duration took) {
         inFlight.decrementAndGet();
         requests.apply(Integer.toString(status)).increment();
-        requestTime.record(took);
-        alias.ifPresent(timer -> timer.record(took));
         if (status >= FAILED) {
-            failures.increment();
-            failureNanos.add(took.toNanos());
+            failureTime.record(took);
+        } else {
+            requestTime.record(took);
+            alias.ifPresent(timer -> timer.record(took));
         }
     }
 

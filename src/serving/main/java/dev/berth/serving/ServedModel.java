@@ -288,7 +288,12 @@ public final class ServedModel {
         if (state.updateAndGet(State::closing).model == null) {
             return true;
         }
-        inFlight.awaitNone(drain);
+        if (!inFlight.awaitNone(drain)) {
+            log.warn(
+                    "{}: gave up the requests that still ran after {} s; --drain-seconds gives them more time",
+                    name,
+                    drain.toSeconds());
+        }
         freed.run();
         try {
             return freed.get();

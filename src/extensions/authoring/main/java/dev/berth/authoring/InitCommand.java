@@ -7,6 +7,7 @@ import dev.berth.config.Syntax;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -70,6 +71,10 @@ public final class InitCommand implements Subcommand {
     public int run(Map<String, String> environment, Path home, ParseResult parsed) throws StartException {
         try {
             var written = template.write(directory, home.resolve("model-artifact"));
+            // In the image it is there.
+            boolean isOnPath =
+                    List.of(environment.getOrDefault("PATH", "").split(":")).contains(home.toString());
+            var serve = isOnPath ? "serve" : home.resolve("serve").toString();
             if (written.added().isEmpty()) {
                 System.out.printf("nothing is missing in %s%n", directory);
             } else {
@@ -77,7 +82,12 @@ public final class InitCommand implements Subcommand {
             }
             written.added().forEach(file -> System.out.printf("  added %s%n", file));
             written.missing().forEach(file -> System.out.printf("  put %s there, which trace.py makes%n", file));
-            System.out.printf("  %s check %s%n  %1$s --model-dir %2$s%n", home.resolve("serve"), directory);
+            if (!written.added().contains("code/Inference.java")) {
+                System.out.printf(
+                        "  left code/ as it is, and added no test; for both to copy from: %s init another-directory%n",
+                        serve);
+            }
+            System.out.printf("  %s check %s%n  %1$s --model-dir %2$s%n", serve, directory);
             return ExitCode.OK;
         } catch (FileAlreadyExistsException e) {
             throw new StartException("%s: found a file, expected a directory, or nothing".formatted(directory));

@@ -82,15 +82,16 @@ class EmfTest {
             entered(model, 503, 1);
             var second = documents(documents, metrics);
             assertThat(second.get("answers")
-                            .at("/berth_model_request_seconds/Count")
+                            .at("/berth_model_failure_seconds/Count")
                             .asDouble())
                     .isEqualTo(1);
+            // None has succeeded, so there is no latency.
+            assertThat(second.get("answers").get("berth_model_request_seconds")).isNull();
             assertThat(number(second, "answers 200", "berth_model_requests_total"))
                     .isZero();
             assertThat(number(second, "answers 503", "berth_model_requests_total"))
                     .isEqualTo(1);
-            // Nothing has come, so there is no latency.
-            assertThat(documents(documents, metrics).get("answers").get("berth_model_request_seconds"))
+            assertThat(documents(documents, metrics).get("answers").get("berth_model_failure_seconds"))
                     .isNull();
         }
     }

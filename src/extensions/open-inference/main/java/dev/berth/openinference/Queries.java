@@ -207,19 +207,13 @@ record Queries(ServerParts parts, Deadline deadline) {
     }
 
     private static void add(ObjectNode statistics, ModelMetrics model) {
-        long failures = model.failures.sum();
-        long failureNanos = model.failureNanos.sum();
-        var requests = spent(model.requestTime);
         statistics
                 .put("last_inference", model.lastPredicted())
                 .put("inference_count", (long) model.records.count())
                 .put("execution_count", model.predict.count())
                 .putObject("inference_stats")
-                // What ends meanwhile may be counted in one of the two.
-                .putPOJO(
-                        "success",
-                        new Spent(Math.max(0, requests.count - failures), Math.max(0, requests.ns - failureNanos)))
-                .putPOJO("fail", new Spent(failures, failureNanos))
+                .putPOJO("success", spent(model.requestTime))
+                .putPOJO("fail", spent(model.failureTime))
                 .putPOJO("queue", spent(model.queueWait))
                 .putPOJO("compute_input", spent(model.decode))
                 .putPOJO("compute_infer", spent(model.predict))
