@@ -14,7 +14,7 @@ class ConfigurationDocTest {
 
     private static final Path PAGE = Path.of("docs/configuration.md");
     private static final String BEGIN =
-            "<!-- settings: made from the records of the package config by ConfigurationDocTest -->\n";
+            "<!-- settings: made by ConfigurationDocTest from the settings and their settings.properties -->\n";
     private static final String END = "<!-- end of settings -->";
 
     private static final String UPDATE =

@@ -35,7 +35,7 @@ class DashboardsTest {
     private static final JsonMapper JSON = new JsonMapper();
 
     /// Statuses of requests that fail. They have the same series as that of one that does not.
-    private static final Set<String> STATUSES = Set.of("200", "400", "500", "503", "504", "507");
+    private static final Set<String> STATUSES = Set.of("200", "400", "429", "500", "503", "504", "507");
 
     /// A metric of CloudWatch: its name, and its dimensions.
     private record Metric(String name, Map<String, String> dimensions) {

@@ -120,8 +120,10 @@ class WatchTest {
             assertThat(server.invoke("x")).satisfies(answer -> {
                 assertStatus(answer, 500, "code/Inference.java:2: error");
             });
-            await().untilAsserted(() ->
-                    assertThat(log.text()).contains("INTERNAL: the model could not be loaded, as logged above"));
+            await().untilAsserted(() -> assertThat(log.text())
+                    .contains(
+                            "INTERNAL: the model could not be loaded, as logged above",
+                            "nothing to serve yet, watching for edits: "));
             assertThat(log.text())
                     .containsOnlyOnce("could not be loaded from " + directory)
                     .containsOnlyOnce("code/Inference.java:2: error")

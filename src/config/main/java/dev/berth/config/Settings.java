@@ -59,6 +59,10 @@ public final class Settings {
     }
 
     private <T> Setting<T> add(String name, Syntax<T> syntax, Function<Platform, Optional<T>> unset) {
+        if (!texts.containsKey(name)) {
+            throw new IllegalStateException(
+                    "settings.properties: %s: found nothing, expected what it is for".formatted(name));
+        }
         var setting = new Setting<>(name, syntax, unset, texts);
         all.add(setting);
         return setting;

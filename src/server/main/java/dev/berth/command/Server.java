@@ -197,10 +197,11 @@ public final class Server implements AutoCloseable {
         if (directory.isPresent()) {
             directory.get().start();
         }
-        log.info(
-                "{}: {} workers",
-                config.get(ModelConfig.WATCH) ? "watching for edits" : "ready for models",
-                workers.accelerators().size());
+        var state = "ready for models";
+        if (config.get(ModelConfig.WATCH)) {
+            state = served.problem().isEmpty() ? "watching for edits" : "nothing to serve yet, watching for edits";
+        }
+        log.info("{}: {} workers", state, workers.accelerators().size());
         return null;
     }
 

@@ -1,6 +1,7 @@
 package dev.berth.authoring;
 
 import dev.berth.artifact.ArtifactFile;
+import dev.berth.artifact.code.HookCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.FileAlreadyExistsException;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /// A model artifact to begin with: hooks with comments, a model where one is small enough, a
 /// request to try, and a test. The model of QA is that of the sample artifact.
@@ -42,8 +44,8 @@ public enum Template {
     public record Written(List<String> added, List<String> missing) {}
 
     /// Writes the artifact, or into one that is there. Of what is there nothing is changed: an
-    /// artifact gets no model and no samples, which would not fit its own, and one with `code/` gets
-    /// no other hooks.
+    /// artifact gets no model and no samples, which would not fit its own, and one with hooks in `code/`
+    /// gets no others.
     ///
     /// @param directory made where it is not there
     /// @param sample the sample artifact
@@ -56,7 +58,8 @@ public enum Template {
         }
         var added = new ArrayList<String>();
         add("pom.xml", directory, "pom.xml", added);
-        if (!Files.exists(directory.resolve("code"))) {
+        // An inference.py is none.
+        if (HookCode.find(directory, Optional.empty(), Optional.empty()).isEmpty()) {
             for (var file : COMMON) {
                 add(this + "/" + file, directory, file, added);
             }

@@ -156,6 +156,13 @@ class TemplateTest {
     }
 
     @Test
+    void anInferencePyIsNoHook() throws Exception {
+        Files.createFile(Files.createDirectory(directory.resolve("code")).resolve("inference.py"));
+        assertThat(Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT).added())
+                .contains("code/Inference.java", "test/InferenceTest.java");
+    }
+
+    @Test
     void withoutTheSampleItSaysWhatIsMissing() throws Exception {
         assertThat(Template.QA.write(directory, directory.resolve("no-sample")).missing())
                 .containsExactly("model.json", "model.pt", "tokenizer.json", "sample-response.json");
