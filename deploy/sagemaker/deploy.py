@@ -7,6 +7,12 @@ import sys
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
+
+def variable(text: str) -> list[str]:
+    name, value = text.split("=", 1)
+    return [name, value]
+
+
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
 parser.add_argument("name", help="of the endpoint")
 parser.add_argument("--image", required=True, help="the image in ECR")
@@ -15,6 +21,7 @@ parser.add_argument("--role", required=True, help="ARN of the execution role")
 parser.add_argument("--kind", choices=["real-time", "serverless", "async", "multi-model"], default="real-time")
 parser.add_argument("--instance-type", default="ml.c5.large")
 parser.add_argument("--instances", type=int, default=1)
+parser.add_argument("--env", type=variable, action="append", default=[], metavar="NAME=VALUE", help="of the container")
 parser.add_argument("--inference-ami", help="the driver for a GPU; needs a boto3 that knows InferenceAmiVersion")
 parser.add_argument("--endpoint-url", help="another server than AWS")
 parser.add_argument("--poll-seconds", type=int, default=30)
@@ -39,7 +46,7 @@ def make(what: str, key: str, **content: object) -> str:  # named by its content
 
 try:
     sagemaker = boto3.client("sagemaker", endpoint_url=args.endpoint_url)
-    container = {"Image": args.image, "ModelDataUrl": args.artifact, "Environment": {"BERTH_LOG_FORMAT": "json"},
+    container = {"Image": args.image, "ModelDataUrl": args.artifact, "Environment": {"BERTH_LOG_FORMAT": "json", **dict(args.env)},
                  "Mode": "MultiModel" if args.kind == "multi-model" else "SingleModel"}
     model = make("model", "ModelName", PrimaryContainer=container, ExecutionRoleArn=args.role)
     ami = {"InferenceAmiVersion": args.inference_ami} if args.inference_ami else {}

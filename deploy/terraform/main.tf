@@ -1,4 +1,12 @@
-# A real-time endpoint that Berth serves, with its scaling and alarms: deploy/sagemaker/template.yaml for Terraform. docs/deploy.md has an example.
+# A real-time endpoint that Berth serves, with its scaling and alarms: deploy/sagemaker/template.yaml for Terraform. The role must be there.
+#
+#   module "berth" {
+#     source     = "./deploy/terraform"
+#     name       = "berth-qa"
+#     image      = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/berth:cpu"
+#     model_data = "s3://my-bucket/berth/model.tar.gz"
+#     role_arn   = "arn:aws:iam::123456789012:role/my-sagemaker-role"
+#   }
 terraform {
   required_version = ">= 1.9" # one validation compares two variables
   required_providers {

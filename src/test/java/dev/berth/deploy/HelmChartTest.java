@@ -4,12 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.LongNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import com.marcnuri.helm.Helm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +30,7 @@ class HelmChartTest {
     // Helm takes 1.20 where no cluster says its own.
     private static final String OLDEST = "1.27.0";
     private static final String OLDEST_WITH_IMAGE_VOLUMES = "1.33.0";
+    private static final Pattern SET = Pattern.compile("--set(-string)? ([\\w.]+)=(\\S+)");
     private static final String S3 =
             "model: {source: s3, s3: {uri: 's3://bucket/model.tar.gz', image: 'registry/aws-cli:1'}}";
     private static final String OCI = "model: {source: oci, oci: {reference: 'registry/qa-model:1', subPath: models}}";
@@ -193,6 +199,30 @@ class HelmChartTest {
         assertThatThrownBy(() -> render(values))
                 .hasMessageContaining(place == null ? "" : place)
                 .hasMessageContaining(problem);
+    }
+
+    /// `--set` makes a number of what looks like one.
+    @Test
+    void theCommandsOfTheGuideFitTheChart() throws Exception {
+        var guide = Files.readString(Path.of("docs/deploy.md")).replace("\\\n", " ");
+        var commands = guide.lines()
+                .filter(line -> line.startsWith("helm install qa "))
+                .toList();
+        assertThat(commands).hasSize(4);
+        for (var command : commands) {
+            var values = JsonNodeFactory.instance.objectNode();
+            for (var set : SET.matcher(command).results().toList()) {
+                var name = JsonPointer.compile("/" + set.group(2).replace('.', '/'));
+                boolean isNumber = set.group(1) == null && set.group(3).matches("\\d+");
+                var object = name.head().matches() ? values : values.withObject(name.head());
+                object.set(
+                        name.last().getMatchingProperty(),
+                        isNumber ? LongNode.valueOf(Long.parseLong(set.group(3))) : TextNode.valueOf(set.group(3)));
+            }
+            assertThat(render(values.toString(), OLDEST_WITH_IMAGE_VOLUMES))
+                    .as(command)
+                    .containsKey("Deployment");
+        }
     }
 
     private Map<String, JsonNode> render(String values) throws Exception {

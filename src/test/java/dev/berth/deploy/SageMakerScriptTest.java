@@ -88,8 +88,11 @@ class SageMakerScriptTest {
                         .at("/AsyncInferenceConfig/OutputConfig/S3OutputPath")
                         .asText())
                 .isEqualTo("s3://my-bucket/async/");
-        assertThat(deploy("--kind", "multi-model").code()).isZero();
-        assertThat(made("CreateModel").at("/PrimaryContainer/Mode").asText()).isEqualTo("MultiModel");
+        assertThat(deploy("--kind", "multi-model", "--env", "BERTH_WORKERS=2").code())
+                .isZero();
+        var container = made("CreateModel").path("PrimaryContainer");
+        assertThat(container.path("Mode").asText()).isEqualTo("MultiModel");
+        assertThat(container.at("/Environment/BERTH_WORKERS").asText()).isEqualTo("2");
     }
 
     @Test

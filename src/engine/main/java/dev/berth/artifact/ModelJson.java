@@ -62,7 +62,7 @@ public final class ModelJson {
                         () -> new ModelArtifactException(
                                 directory,
                                 Files.exists(directory.resolve("model.tar.gz"))
-                                        ? "model.json: not found, only a model.tar.gz that is still packed"
+                                        ? "model.json: not found, only a model.tar.gz that is still packed; unpack it: tar -xzf model.tar.gz"
                                         : "model.json: not found; expected an artifact made by trace.py or serve pack, or an ONNX file beside config.json"));
     }
 

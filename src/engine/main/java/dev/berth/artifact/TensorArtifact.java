@@ -162,11 +162,11 @@ public record TensorArtifact(
     /// What is there in place of an artifact, and what to do about it.
     private static String only(Path directory, Predicate<Path> isModel) {
         if (Files.exists(directory.resolve("model.tar.gz"))) {
-            return ", only a model.tar.gz that is still packed";
+            return ", only a model.tar.gz that is still packed; unpack it: tar -xzf model.tar.gz";
         }
         var directories = entries(directory, Files::isDirectory);
         if (directories.size() == 1 && isArtifact(directories.getFirst(), isModel)) {
-            return ", only %1$s/, which has one; pack what is in it: tar -czf model.tar.gz -C %1$s ."
+            return ", only %1$s/, which has one; name or mount that, or pack what is in it: tar -czf model.tar.gz -C %1$s ."
                     .formatted(directories.getFirst().getFileName());
         }
         if (entries(directory, _ -> true).isEmpty()) {
