@@ -168,7 +168,10 @@ record ObjectTransform(TransformJob job, Splitting splitting, Exchange exchange,
                 previous = lines;
                 open(outputs.part(range));
             } catch (ZipException e) {
-                throw new TransformException("it is not whole gzip, as CompressionType says: " + e.getMessage(), e);
+                throw new TransformException(
+                        "it is not whole gzip, as CompressionType says: %s; leave --compression-type out, or replace the file"
+                                .formatted(e.getMessage()),
+                        e);
             } catch (IOException e) {
                 throw new TransformException("it can't be read: " + e.getMessage(), e);
             }
