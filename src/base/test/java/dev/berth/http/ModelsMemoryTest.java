@@ -24,7 +24,7 @@ class ModelsMemoryTest {
     private static final String QUESTION = """
       {"question": "What is the capital of France?", "context": "The capital of France is Paris."}""";
 
-    private static final int LOADS = 60;
+    private static final int LOADS = 40;
     private static final long MB = 1L << 20;
 
     @TempDir

@@ -321,7 +321,7 @@ class QuestionAnsweringTest {
     /// A text without spaces, longer than what is tokenised at once, in which no character comes
     /// twice.
     private static String ideographs() {
-        return IntStream.concat(IntStream.range(0x4E00, 0x9FA0), IntStream.range(0x20000, 0x26000))
+        return IntStream.concat(IntStream.range(0x4E00, 0x5E00), IntStream.range(0x20000, 0x27900))
                 .mapToObj(Character::toString)
                 .collect(Collectors.joining());
     }
