@@ -2,7 +2,7 @@
 #
 #   module "berth" {
 #     source     = "./deploy/terraform"
-#     name       = "berth-qa"
+#     name       = "berth-terraform"
 #     image      = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/berth:cpu"
 #     model_data = "s3://my-bucket/berth/model.tar.gz"
 #     role_arn   = "arn:aws:iam::123456789012:role/my-sagemaker-role"

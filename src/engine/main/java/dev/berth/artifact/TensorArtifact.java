@@ -161,13 +161,19 @@ public record TensorArtifact(
 
     /// What is there in place of an artifact, and what to do about it.
     private static String only(Path directory, Predicate<Path> isModel) {
+        var artifacts = entries(directory, entry -> Files.isDirectory(entry) && isArtifact(entry, isModel)).stream()
+                .map(Path::getFileName)
+                .toList();
+        if (artifacts.size() == 1) {
+            return ", only %1$s/, which has one; name or mount that, or pack what is in it: tar -czf model.tar.gz -C %1$s ."
+                    .formatted(artifacts.getFirst());
+        }
+        if (!artifacts.isEmpty()) {
+            return ", only %s, which have one each; name or mount one of them, or serve all with --models"
+                    .formatted(artifacts);
+        }
         if (Files.exists(directory.resolve("model.tar.gz"))) {
             return ", only a model.tar.gz that is still packed; unpack it: tar -xzf model.tar.gz";
-        }
-        var directories = entries(directory, Files::isDirectory);
-        if (directories.size() == 1 && isArtifact(directories.getFirst(), isModel)) {
-            return ", only %1$s/, which has one; name or mount that, or pack what is in it: tar -czf model.tar.gz -C %1$s ."
-                    .formatted(directories.getFirst().getFileName());
         }
         if (entries(directory, _ -> true).isEmpty()) {
             return ", as the directory is empty; name a model artifact with --model-dir, or mount one, docker run -v \"$PWD/my-model:/opt/ml/model\"";

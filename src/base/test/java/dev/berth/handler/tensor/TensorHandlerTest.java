@@ -200,6 +200,8 @@ class TensorHandlerTest {
       model.joblib notes | nor a model file such as model.pt or model.onnx, only model.joblib, which no engine here reads; write hooks in code/ that do
       Inference.java     | only hooks, which lie in code/; name the directory above, or move them into code/ here
       my-model/model.pt  | only my-model/, which has one; name or mount that, or pack what is in it: tar -czf model.tar.gz -C my-model .
+      my-model/model.pt model.tar.gz | only my-model/, which has one
+      a/model.pt b/model.pt c/notes | only [a, b], which have one each; name or mount one of them, or serve all with --models
       my-model/model.pt __MACOSX/my-model/model.pt | only my-model/, which has one
       a.pt b.pth         | found [a.pt, b.pth] and no model.json that says which one is served
       """)

@@ -169,7 +169,9 @@ public final class TransformCommand implements Subcommand {
             Files.writeString(file, JsonText.tree(report).toPrettyString());
         } catch (IOException e) {
             throw new StartException(
-                    "the report can't be written (%s); name another file with --report".formatted(e), e);
+                    "the report can't be written (%s); let this user write there, or name another file with --report"
+                            .formatted(e),
+                    e);
         }
     }
 
