@@ -81,7 +81,7 @@ final class Rows {
                     .expect(
                             "an array of %d rows was answered by %d: %s"
                                     .formatted(numbers.length, answer.status(), answer.text()),
-                            answer.status() == 503 && !isAlone);
+                            answer.isRefusal() && !isAlone);
         }
     }
 
