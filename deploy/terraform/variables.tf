@@ -26,7 +26,7 @@ variable "model_data" {
 }
 
 variable "role_arn" {
-  description = "A role that SageMaker may assume, which reads the image and the artifact and writes the log; deploy/sagemaker/template.yaml has one"
+  description = "A role that SageMaker may assume, which reads the image and the artifact and writes the log of this endpoint; copy its policies from deploy/sagemaker/template.yaml, whose own role goes with its stack"
   type        = string
   validation {
     condition     = can(regex("^arn:aws[a-z-]*:iam::[0-9]{12}:role/.+$", var.role_arn))
