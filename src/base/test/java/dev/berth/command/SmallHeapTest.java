@@ -99,7 +99,9 @@ class SmallHeapTest {
         var all = Stream.generate(() -> send("text/csv", body)).limit(8).toList();
         assertServes();
         for (var one : all) {
-            assertThat(one.get().statusCode()).as(one.get().body()).isIn(200, 413, ErrorType.OVERLOADED.status(), 503, 504);
+            assertThat(one.get().statusCode())
+                    .as(one.get().body())
+                    .isIn(200, 413, ErrorType.OVERLOADED.status(), 503, 504);
         }
         assertServes();
     }

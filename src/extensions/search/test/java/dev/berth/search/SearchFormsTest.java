@@ -39,7 +39,10 @@ class SearchFormsTest {
                 TestServer.artifact(SearchModels.dense(of("dense"), prompts)).start());
         SERVERS.put(
                 "sparse",
-                TestServer.artifact(SearchModels.sparse(of("sparse"), true, "")).start());
+                TestServer.artifact(SearchModels.sparse(of("sparse"), true, ""))
+                        // On a busy machine a thousand bulks would wait for longer than half of a shorter time.
+                        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "3600")
+                        .start());
         SERVERS.put(
                 "reranker",
                 TestServer.artifact(SearchModels.reranker(of("reranker"))).start());
