@@ -1,5 +1,5 @@
 variable "name" {
-  description = "The endpoint's name; model and configuration begin with it"
+  description = "The endpoint's name; the configuration begins with it"
   type        = string
   validation {
     condition     = can(regex("^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,39}$", var.name))
