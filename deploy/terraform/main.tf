@@ -32,10 +32,12 @@ resource "aws_sagemaker_model" "this" {
   primary_container {
     image          = var.image
     model_data_url = var.model_data
-    environment = merge({
-      BERTH_LOG_FORMAT                       = "json"
-      SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS = tostring(var.timeout_seconds)
-    }, var.environment)
+    # The variable unset, it is 60 s at an endpoint, and an hour in a batch transform job.
+    environment = merge(
+      { BERTH_LOG_FORMAT = "json" },
+      { for seconds in [var.timeout_seconds] : "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS" => tostring(seconds) if seconds != 60 },
+      var.environment
+    )
   }
 
   dynamic "vpc_config" {

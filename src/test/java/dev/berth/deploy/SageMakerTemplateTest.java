@@ -161,6 +161,16 @@ class SageMakerTemplateTest {
         }
     }
 
+    /// The same model serves batch transform jobs, whose requests have an hour where nothing is set.
+    @Test
+    void aTimeoutIsOnlySetWhereOneIsAskedFor() throws Exception {
+        var variable = "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS";
+        assertThat(CloudFormation.map(container("BatchPrefix=berth/batch/").get("Environment")))
+                .doesNotContainKey(variable);
+        assertThat(CloudFormation.map(container("TimeoutSeconds=50").get("Environment")))
+                .containsEntry(variable, "50");
+    }
+
     @Test
     void everyParameterAndConditionIsUsed() throws Exception {
         var text = Files.readString(TEMPLATE);
