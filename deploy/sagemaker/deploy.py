@@ -46,7 +46,8 @@ def make(what: str, key: str, **content: object) -> str:  # named by its content
 
 try:
     sagemaker = boto3.client("sagemaker", endpoint_url=args.endpoint_url)
-    container = {"Image": args.image, "ModelDataUrl": args.artifact, "Environment": {"BERTH_LOG_FORMAT": "json", **dict(args.env)},
+    container = {"Image": args.image, "ModelDataUrl": args.artifact,
+                 "Environment": {"BERTH_LOG_FORMAT": "json", **dict(args.env)},
                  "Mode": "MultiModel" if args.kind == "multi-model" else "SingleModel"}
     model = make("model", "ModelName", PrimaryContainer=container, ExecutionRoleArn=args.role)
     ami = {"InferenceAmiVersion": args.inference_ami} if args.inference_ami else {}

@@ -289,10 +289,7 @@ public final class ServedModel {
             return true;
         }
         if (!inFlight.awaitNone(drain)) {
-            log.warn(
-                    "{}: gave up the requests that still ran after {} s; --drain-seconds gives them more time",
-                    name,
-                    drain.toSeconds());
+            log.warn("{}: gave up the requests that still ran after {} s", name, drain.toSeconds());
         }
         freed.run();
         try {
